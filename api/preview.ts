@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { missing } from '../db/rows/record.ts';
 import type { Transaction } from '../db/transaction.ts';
-import type { AttendedSubscription } from '../services/subscription/period/subscription-snapshot.ts';
+import type { AttendedSubscription } from '../services/charging/subscription-snapshot.ts';
 import type { ChangeOrder, ChangeOutcome } from '../services/subscription/plan-change/subscription-change.ts';
 import { findChange } from '../services/subscription/plan-change/subscription-change.ts';
 import { rehearse } from './rehearsal.ts';

@@ -7,7 +7,7 @@ import { type Scope, workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type Sql } from '../../db/transaction.ts';
 import { bucketQuestion } from '../../metering/usage-reader.ts';
 import type { UsageQuestion, UsageStore } from '../../metering/usage-store.ts';
-import { inheritedUsage, withInherited } from '../../services/subscription/family/subscription-family.ts';
+import { inheritedUsage, withInherited } from '../../services/charging/subscription-family.ts';
 import type { InheritedUsage } from '../../services/usage-reader.ts';
 
 /** I4 and I5 in one environment: the usage tables against their events, and finalized lines against usage as it was then. */

@@ -9,14 +9,14 @@ import { instantText } from '../../db/rows/columns.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, inTransaction, type Transaction } from '../../db/transaction.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
-import { findCustomer } from '../../services/customer/customer.ts';
 import {
   endOnboarding,
   lockOnboarding,
   noteResult,
   onboardingTerms,
   onboardWallet,
-} from '../../services/customer/customer-onboarding.ts';
+} from '../../services/across/customer-onboarding.ts';
+import { findCustomer } from '../../services/customer/customer.ts';
 import { keepCommand, readRefusal } from '../../services/lifecycle/kept-command.ts';
 import type { OnboardingStart, OnboardingSteps } from '../../workflows/customer/customer-onboarding.messages.ts';
 import type { KeptCommand, LifecycleStart } from '../../workflows/lifecycle.messages.ts';

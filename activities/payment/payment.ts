@@ -4,6 +4,7 @@ import { coalesce } from '../../db/coalesce.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import type { ChargeRequest, PaymentGateway } from '../../integrations/payment-gateway.ts';
+import { refreshIncomplete } from '../../services/charging/subscription-snapshot.ts';
 import { parkObject } from '../../services/lifecycle/parked-object.ts';
 import {
   attendPayment,
@@ -15,7 +16,6 @@ import {
 import { chargeOfPayment, keepPreparedCharge } from '../../services/payment/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcomes } from '../../services/payment/payment-outcome.ts';
 import { startProcessing } from '../../services/payment/payment-request.ts';
-import { refreshIncomplete } from '../../services/subscription/period/subscription-snapshot.ts';
 import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import type { PaymentSnapshot } from '../../workflows/payment/payment.messages.ts';
 import { crashPoint } from '../crash-points.ts';

@@ -1,12 +1,12 @@
 import type { TouchedParts } from '../../billing/subscription/planned-change.ts';
 import type { KeptChange, LineItemChange } from '../../billing/subscription/subscription-change.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
 import { changeAddon } from '../../services/subscription/addon/subscription-addon-change.ts';
 import { changeGrouping, changeInheritance } from '../../services/subscription/family/subscription-hierarchy-modify.ts';
 import { addLineItem } from '../../services/subscription/item/line-item-add.ts';
 import { endLineItem, updateLineItem } from '../../services/subscription/item/line-item-change.ts';
 import { changeQuantities } from '../../services/subscription/item/quantity-change.ts';
-import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { changePlan } from '../../services/subscription/plan-change/plan-change.ts';
 import type { ChangeOrder } from '../../services/subscription/plan-change/subscription-change.ts';
 import {

@@ -1,10 +1,7 @@
 import { coalesce } from '../../db/coalesce.ts';
 import type { SqlTransaction } from '../../db/transaction.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../../services/charging/subscription-snapshot.ts';
 import type { RecordedPayment } from '../../services/payment/payment-outcome.ts';
-import {
-  type AttendedSubscription,
-  refreshSubscriptions,
-} from '../../services/subscription/period/subscription-snapshot.ts';
 import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { type PaymentAnswer, recordAnswers } from '../payment/payment.ts';

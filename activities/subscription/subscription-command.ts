@@ -1,10 +1,10 @@
 import type { SqlTransaction } from '../../db/transaction.ts';
+import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
 import { attachAddon } from '../../services/subscription/addon/subscription-addon.ts';
 import { detachAddon } from '../../services/subscription/addon/subscription-addon-detach.ts';
 import { once } from '../../services/subscription/addon/subscription-once.ts';
 import type { PaidOpening } from '../../services/subscription/create/paid-opening.ts';
 import { createSubscription } from '../../services/subscription/create/subscription-create.ts';
-import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
 import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts';
 import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';

@@ -3,10 +3,10 @@ import type { KeptChange } from '../../billing/subscription/subscription-change.
 import type { ResumeOrder, SubscriptionUpdate } from '../../billing/subscription/subscription-command.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { SqlTransaction } from '../../db/transaction.ts';
+import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
 import { type IdentifiedCommand, once } from '../../services/subscription/addon/subscription-once.ts';
 import type { PaidOpening } from '../../services/subscription/create/paid-opening.ts';
 import { activateSubscription } from '../../services/subscription/create/subscription-activate.ts';
-import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { cancelSchedule } from '../../services/subscription/plan-change/subscription-schedule-cancel.ts';
 import { boundTransition } from '../../services/subscription/status/bound-transition.ts';
 import { cancelSubscription } from '../../services/subscription/status/subscription-cancel.ts';

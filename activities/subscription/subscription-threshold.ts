@@ -1,5 +1,5 @@
 import type { SqlTransaction } from '../../db/transaction.ts';
-import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
+import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
 import { invoiceThreshold } from '../../services/subscription/period/subscription-threshold.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
 import type { Caller, Command } from '../../workflows/lifecycle.messages.ts';

@@ -5,14 +5,11 @@ import { instantText } from '../../db/rows/columns.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, inTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../../services/charging/subscription-snapshot.ts';
 import { parkObject, unparkObject } from '../../services/lifecycle/parked-object.ts';
 import { timerSpread } from '../../services/lifecycle/timer-spread.ts';
 import { findOpenCharge } from '../../services/subscription/create/opening-charge.ts';
 import type { SubscriptionMoment } from '../../services/subscription/period/subscription-moment.ts';
-import {
-  type AttendedSubscription,
-  refreshSubscriptions,
-} from '../../services/subscription/period/subscription-snapshot.ts';
 import {
   refreshStep,
   type SubscriptionStep,

@@ -1,6 +1,6 @@
 import type { ScopedSql } from '../../db/transaction.ts';
+import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
 import { type CommandedChange, supersedingCheckouts } from '../../services/payment/checkout/checkout-supersede.ts';
-import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 
 /** Carries out a command on a subscription, and answers the subscription with the sessions that the command has ended. */

@@ -3,7 +3,6 @@ import { badField } from '../../db/rows/record.ts';
 import type { Scope } from '../../db/scope.ts';
 import { inReadTransaction, type Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
-import { subscriptionUsage as readSubscriptionUsage } from '../../services/charging/subscription-usage.ts';
 import { findCustomer, findCustomerByExternalId } from '../../services/customer/customer.ts';
 import { customerUsageSummary } from '../../services/subscription/entitlement/customer-usage.ts';
 import {
@@ -11,6 +10,7 @@ import {
   subscriptionEntitlements as readSubscriptionEntitlements,
 } from '../../services/subscription/entitlement/entitlement-read.ts';
 import { listSubscriptions } from '../../services/subscription/read/subscription-read.ts';
+import { subscriptionUsage as readSubscriptionUsage } from '../../services/subscription/read/subscription-usage.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { toListQuery, viewList } from '../list.ts';

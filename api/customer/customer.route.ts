@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Customer } from '../../db/entities/customer/customer.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { planOnboarding } from '../../services/across/customer-onboarding.ts';
 import {
   createCustomer,
   customerIdOf,
@@ -11,7 +12,6 @@ import {
   updateCustomer,
 } from '../../services/customer/customer.ts';
 import { listCustomers } from '../../services/customer/customer-list.ts';
-import { planOnboarding } from '../../services/customer/customer-onboarding.ts';
 import { mappingsOfCustomers } from '../../services/integration/integration-mapping.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Customer } from '../../db/entities/customer/customer.ts';
 import type { IntegrationMapping } from '../../db/entities/integration/integration-mapping.ts';
+import type { OnboardingChoice } from '../../services/across/customer-onboarding.ts';
 import type { CustomerFields } from '../../services/customer/customer.ts';
 import type { CustomerFilters } from '../../services/customer/customer-list.ts';
-import type { OnboardingChoice } from '../../services/customer/customer-onboarding.ts';
 import { customerMappings, mapping, providerIdsOf, viewMapping } from '../integration/integration-mapping.schema.ts';
 import { taxOverridesOf, taxRateOverrides } from '../invoice/tax.schema.ts';
 import { expandInput, listOf, listQuery, searchBody } from '../list.ts';

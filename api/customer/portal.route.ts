@@ -1,11 +1,11 @@
 import { usageReader } from '../../metering/usage-reader.ts';
-import { findCustomer, updateCustomer } from '../../services/customer/customer.ts';
 import {
   portalInvoice,
   portalInvoices,
   portalSubscription,
   portalSubscriptions,
-} from '../../services/customer/portal.ts';
+} from '../../services/across/portal.ts';
+import { findCustomer, updateCustomer } from '../../services/customer/customer.ts';
 import { storedSetting } from '../../services/platform/setting.ts';
 import { customerUsageSummary } from '../../services/subscription/entitlement/customer-usage.ts';
 import type { Api } from '../api.ts';

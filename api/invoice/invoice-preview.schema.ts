@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { InvoicePreview, PreviewRequest } from '../../services/across/invoice-preview.ts';
 import type { DraftInvoice } from '../../services/invoice/draft/invoice-draft.ts';
-import type { InvoicePreview, PreviewRequest } from '../../services/invoice/read/invoice-preview.ts';
 import type { InvoiceContent } from '../../services/invoice/read/invoice-read.ts';
 import { type DecimalFormat, formatted } from '../decimal-format.ts';
 import { previewDigestOutput, repeatedDigestInput } from '../preview-digest.schema.ts';

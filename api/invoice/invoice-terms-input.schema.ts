@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { NewInvoiceCoupon, NewInvoiceTax } from '../../billing/invoice/invoice-request.ts';
-import { defaultTaxPriority } from '../../services/invoice/terms/tax-link.ts';
+import { defaultTaxPriority } from '../../services/customer/tax-link.ts';
 import { currencyInput, decimalInput, metadataInput } from '../scalars.schema.ts';
 
 const id = z.string().min(1).max(255);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { TaxRateSnapshot } from '../../billing/invoice/own-terms.ts';
 import type { TaxApplied } from '../../db/entities/invoice/tax-applied.ts';
+import type { TaxOverride } from '../../services/customer/tax-link.ts';
 import type {
   NewTaxAssociation,
   TaxAssociationChange,
   TaxAssociationContent,
   TaxAssociationFilters,
 } from '../../services/invoice/terms/tax-association.ts';
-import type { TaxOverride } from '../../services/invoice/terms/tax-link.ts';
 import type { NewTaxRate, TaxRateChange, TaxRateFilters } from '../../services/invoice/terms/tax-rate.ts';
 import { listOf, listQuery } from '../list.ts';
 import {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { refusalIn } from '../../billing/refusal.ts';
 import { decimalText } from '../../db/rows/columns.ts';
-import { portalInvoice } from '../../services/customer/portal.ts';
+import { portalInvoice } from '../../services/across/portal.ts';
 import { requestPayment } from '../../services/payment/payment-request.ts';
 import { connectedGateways, processAtWorkflow } from './payment-workflow.ts';
 

@@ -3,7 +3,7 @@ import { isWithinMandate } from '../../billing/payment/saved-method.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { portalInvoice } from '../../services/customer/portal.ts';
+import { portalInvoice } from '../../services/across/portal.ts';
 import { findCheckout } from '../../services/payment/checkout/checkout-read.ts';
 import { chargeableMethod } from '../../services/payment/payment.ts';
 import { findPayment } from '../../services/payment/payment-list.ts';

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { watchAlertDefaults } from '../../services/alert/alert-watch.ts';
-import { refreshLatePayers } from '../../services/payment/late-payers.ts';
+import { refreshLatePayers } from '../../services/charging/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../services/platform/setting.ts';
 import type { SettingKey } from '../../services/platform/setting-defaults.ts';
 import { followLimits } from '../../services/wallet/auto-topup/auto-topup-switch.ts';

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
-import { portalTenantState } from '../../services/customer/portal.ts';
+import { portalTenantState } from '../../services/across/portal.ts';
 import { notInSession, readPortalToken } from '../customer/portal-token.ts';
 import { isMutating } from './authentication.ts';
 

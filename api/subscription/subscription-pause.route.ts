@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
+import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
 import { readPreviewDigest } from '../../services/lifecycle/preview-digest.ts';
-import type { AttendedSubscription } from '../../services/subscription/period/subscription-snapshot.ts';
 import { findSubscription } from '../../services/subscription/read/subscription-read.ts';
 import { type BoundTransition, boundTransition } from '../../services/subscription/status/bound-transition.ts';
 import { pauseSubscription as pauseRows } from '../../services/subscription/status/subscription-pause.ts';

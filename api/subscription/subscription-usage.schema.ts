@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { currencySymbol, decimal, moneyString } from '../../billing/money/money.ts';
-import type { SubscriptionUsage, SubscriptionUsageRequest } from '../../services/charging/subscription-usage.ts';
+import type {
+  SubscriptionUsage,
+  SubscriptionUsageRequest,
+} from '../../services/subscription/read/subscription-usage.ts';
 import { price, viewPrice } from '../catalogue/price.schema.ts';
 import { jsonNumber } from '../decimal.ts';
 import { numberOutput, timestampInput, timestampOutput } from '../scalars.schema.ts';

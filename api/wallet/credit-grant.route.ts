@@ -5,11 +5,11 @@ import type { Transaction } from '../../db/transaction.ts';
 import { findAddon } from '../../services/catalogue/addon.ts';
 import { findPlan } from '../../services/catalogue/plan/plan.ts';
 import { findCustomer } from '../../services/customer/customer.ts';
+import { findGrant } from '../../services/ledger/grant-record.ts';
 import { subscriptionOwner } from '../../services/subscription/read/subscription-read.ts';
 import {
   createGrant,
   deleteGrant,
-  findGrant,
   listGrants,
   upcomingGrants,
   updateGrant,

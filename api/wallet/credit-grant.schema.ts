@@ -3,8 +3,8 @@ import type { NewCreditGrant } from '../../billing/subscription/new-subscription
 import type { CreditGrant } from '../../db/entities/wallet/credit-grant.ts';
 import type { CreditGrantApplication } from '../../db/entities/wallet/credit-grant-application.ts';
 import { badField } from '../../db/rows/record.ts';
+import type { GrantOwner } from '../../services/ledger/grant-record.ts';
 import { subscriptionStatusOnWire } from '../../services/subscription/read/subscription-event.ts';
-import type { GrantOwner } from '../../services/wallet/credit-grant.ts';
 import type { DecimalFormat } from '../decimal-format.ts';
 import { listOf, listQuery } from '../list.ts';
 import {

@@ -3,7 +3,7 @@ import { Entitlement } from '../../db/entities/catalogue/entitlement.ts';
 import { Price } from '../../db/entities/catalogue/price.ts';
 import type { CreditGrant } from '../../db/entities/wallet/credit-grant.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { grantsOf } from '../wallet/credit-grant.ts';
+import { grantsOf } from '../ledger/grant-record.ts';
 import { type EntitlementWithFeature, entitlementsWithParts } from './plan/plan-content.ts';
 import { type PriceContent, priceContents } from './price/price-parts.ts';
 

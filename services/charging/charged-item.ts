@@ -2,8 +2,8 @@ import type { ChargeItem } from '../../billing/line/charge.ts';
 import type { PriceTerms } from '../../billing/price/price-terms.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import type { Sql } from '../../db/transaction.ts';
+import { commitmentColumn, itemCommitment, type StoredCommitment } from '../catalogue/price/item-commitment.ts';
 import { ratedTerms } from '../catalogue/price/price-terms.ts';
-import { commitmentColumn, itemCommitment, type StoredCommitment } from './item-commitment.ts';
 
 /** Whose price a line charges and the name its meter had, which stay on the invoice. */
 export interface BilledFacts {

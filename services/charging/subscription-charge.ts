@@ -3,15 +3,15 @@ import { periodTerms } from '../../billing/line/period-allowance.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { meteredParts } from '../catalogue/entitlement/entitlement-part.ts';
-import { readIntermediateInvoices } from '../invoice/draft/intermediate-invoice.ts';
-import { inheritedUsage, withInherited } from '../subscription/family/subscription-family.ts';
-import { readPausedStretches } from '../subscription/status/pause-read.ts';
 import { recordGrants } from '../usage/entitlement-grant.ts';
 import type { UsageReader, UsageReadQuestion } from '../usage-reader.ts';
 import { readBilledTime } from './billed-time.ts';
 import type { ChargeRequest } from './charge-request.ts';
 import { type BilledFacts, type ChargedItem, readItems } from './charged-item.ts';
+import { readIntermediateInvoices } from './intermediate-invoice.ts';
+import { readPausedStretches } from './pause-read.ts';
 import { committedLines, readCommitments } from './subscription-commitment.ts';
+import { inheritedUsage, withInherited } from './subscription-family.ts';
 import type { SubscriptionRow } from './subscription-row.ts';
 
 /** A computed line with what stays on the invoice besides. */

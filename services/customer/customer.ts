@@ -8,11 +8,11 @@ import { badField, missing, newRecord, touch } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { flushUnique } from '../../db/unique.ts';
 import { mapCustomer, type ProviderId, unmapCustomer } from '../integration/integration-mapping.ts';
-import { linkCustomerTaxes, replaceCustomerTaxes, type TaxOverride } from '../invoice/terms/tax-link.ts';
 import { writeAudit } from '../platform/audit.ts';
 import type { CustomerEvent } from '../platform/event-catalogue/customer-events.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { refuseUnsettled } from './customer-archive.ts';
+import { linkCustomerTaxes, replaceCustomerTaxes, type TaxOverride } from './tax-link.ts';
 
 /** What a caller says about a customer; a key that is absent or null says nothing. spec: platform §10.1 */
 export interface CustomerFields {

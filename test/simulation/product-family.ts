@@ -62,7 +62,7 @@ export class ProductFamily {
     for (const child of this.present()) child.state = followParent(child.state, this.life.row);
   }
 
-  /** inheritedUsage of services/subscription/family/subscription-family.ts */
+  /** inheritedUsage of services/charging/subscription-family.ts */
   counts({ by, at }: Usage): boolean {
     if (by === 0) return true;
     return this.children.some(({ heir, state: { startDate, endDate, cancelAt } }) => {

@@ -11,7 +11,7 @@ export type Behavior = 'create_prorations' | 'none';
 /** Whether an item has not ended by then. */
 export const isActiveAt = ({ endDate }: ChargeItem, at: string): boolean => endDate === null || endDate > at;
 
-/** services/charging/unused-charge.ts: the times of which a pause gave something back. */
+/** services/subscription/plan-change/unused-charge.ts: the times of which a pause gave something back. */
 export function creditedBy(life: ProductLife, cause: string) {
   const byItem = Map.groupBy(
     life.credited.filter((credit) => credit.cause === cause),
@@ -27,7 +27,7 @@ export function creditedBy(life: ProductLife, cause: string) {
   });
 }
 
-/** services/charging/unused-charge.ts */
+/** services/subscription/plan-change/unused-charge.ts */
 export function creditUnused(
   life: ProductLife,
   action: 'pause' | 'cancellation',

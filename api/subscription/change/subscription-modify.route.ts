@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { KeptChange } from '../../../billing/subscription/subscription-change.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { usageReader } from '../../../metering/usage-reader.ts';
+import type { AttendedSubscription } from '../../../services/charging/subscription-snapshot.ts';
 import type { OrderedChange } from '../../../services/payment/checkout/checkout-draft.ts';
 import { changeAddon } from '../../../services/subscription/addon/subscription-addon-change.ts';
 import {
@@ -9,7 +10,6 @@ import {
   changeInheritance,
 } from '../../../services/subscription/family/subscription-hierarchy-modify.ts';
 import { changeQuantities } from '../../../services/subscription/item/quantity-change.ts';
-import type { AttendedSubscription } from '../../../services/subscription/period/subscription-snapshot.ts';
 import {
   type ChangeOrder,
   type ChangeOutcome,

@@ -6,7 +6,7 @@ import type { Plan } from '../../../db/entities/catalogue/plan.ts';
 import type { Price } from '../../../db/entities/catalogue/price.ts';
 import type { CreditGrant } from '../../../db/entities/wallet/credit-grant.ts';
 import type { Transaction } from '../../../db/transaction.ts';
-import { grantsOf } from '../../wallet/credit-grant.ts';
+import { grantsOf } from '../../ledger/grant-record.ts';
 import { addonsById } from '../addon.ts';
 import { publishedEntitlements } from '../entitlement/entitlement.ts';
 import { featuresById } from '../feature.ts';

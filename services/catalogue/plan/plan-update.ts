@@ -2,9 +2,10 @@ import type { NewCreditGrant } from '../../../billing/subscription/new-subscript
 import type { Plan } from '../../../db/entities/catalogue/plan.ts';
 import { badField, inElement, missing } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
-import { createGrant, deleteGrant, grantsOf, updateGrant } from '../../wallet/credit-grant.ts';
+import { archiveTemplate, grantsOf, lockGrant, renameGrant } from '../../ledger/grant-record.ts';
 import { createEntitlement, type EntitlementChange, updateEntitlement } from '../entitlement/entitlement.ts';
 import type { NewEntitlement } from '../entitlement/entitlement-rules.ts';
+import { createTemplate } from '../grant-template.ts';
 import { createPrice } from '../price/price.ts';
 import { updatePlanPrice } from '../price/price-change.ts';
 import type { NewPrice, SentPrice } from '../price/price-rules.ts';
@@ -56,13 +57,13 @@ export async function updateWholePlan(tx: Transaction, id: string, update: PlanU
 async function replaceGrants(tx: Transaction, plan: Plan, elements: readonly GrantElement[]): Promise<void> {
   const own = (await grantsOf(tx, 'planId', [plan.id])).get(plan.id) ?? [];
   const kept = new Set(elements.map(({ id }) => id));
-  for (const grant of own) if (!kept.has(grant.id)) await deleteGrant(tx, grant.id, null);
+  for (const grant of own) if (!kept.has(grant.id)) await archiveTemplate(tx, await lockGrant(tx, grant.id));
   for (const [index, element] of elements.entries()) {
     await inElement(`credit_grants[${index}]`, async () => {
       if (element.id === null) {
-        await createGrant(tx, { planId: plan.id, addonId: null, subscriptionId: null }, element.grant);
+        await createTemplate(tx, { planId: plan.id, addonId: null, subscriptionId: null }, element.grant);
       } else if (own.some(({ id }) => id === element.id)) {
-        await updateGrant(tx, element.id, { name: element.name, metadata: element.metadata });
+        await renameGrant(tx, await lockGrant(tx, element.id), element);
       } else throw missing('credit grant of the plan', element.id, `credit_grants[${index}].id`);
     });
   }

@@ -6,7 +6,6 @@ import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
-import { childIdsOf, termsWithChildren } from '../../subscription/family/subscription-group.ts';
 import { hasPrepaidCredits } from '../terms/invoice-credit.ts';
 import { type OwnTermedDraft, readOwnTerms } from '../terms/invoice-own-terms.ts';
 import {
@@ -16,6 +15,7 @@ import {
   readInvoiceTerms,
   replaceApplied,
 } from '../terms/invoice-terms.ts';
+import { childIdsOf, termsWithChildren } from './subscription-group.ts';
 
 /** A draft as its amounts are computed from it. */
 export interface DraftRow {

@@ -8,9 +8,9 @@ import type { Sql } from '../../../db/transaction.ts';
 import { type BilledLine, computeCharges } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
-import { childIdsOf, mergedLine } from '../../subscription/family/subscription-group.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { insertLines, lineRecord, priceUnitColumns } from '../read/invoice-line.ts';
+import { childIdsOf, mergedLine } from './subscription-group.ts';
 
 /** A draft whose lines are in memory beside its row. */
 export interface RefreshableDraft {

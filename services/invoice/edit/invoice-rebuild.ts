@@ -5,14 +5,14 @@ import { instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { readBillingContext } from '../../charging/billing-context.ts';
 import { type BilledLine, computeCharges } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
-import { freeLine } from '../../subscription/create/subscription-opening.ts';
-import { mergedLines, termsWithChildren } from '../../subscription/family/subscription-group.ts';
 import type { UsageReader } from '../../usage-reader.ts';
+import { readBillingContext } from '../draft/billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from '../draft/invoice-draft.ts';
+import { mergedLines, termsWithChildren } from '../draft/subscription-group.ts';
+import { freeLine } from '../draft/trial-line.ts';
 
 /** The members of an invoice's row from which its charges follow. */
 export interface RebuildableRow {

@@ -4,8 +4,8 @@ import { Price } from '../../../db/entities/catalogue/price.ts';
 import type { Invoice } from '../../../db/entities/invoice/invoice.ts';
 import type { InvoiceLineItem } from '../../../db/entities/invoice/invoice-line-item.ts';
 import type { Transaction } from '../../../db/transaction.ts';
+import { inheritedUsage, withInherited } from '../../charging/subscription-family.ts';
 import { readSubscriptions } from '../../charging/subscription-row.ts';
-import { inheritedUsage, withInherited } from '../../subscription/family/subscription-family.ts';
 import type { BilledWindow, InheritedUsage, LateUsage, LateUsageReader } from '../../usage-reader.ts';
 
 /**

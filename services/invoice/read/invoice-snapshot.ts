@@ -4,10 +4,10 @@ import { instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { refreshLocked } from '../../charging/late-payers.ts';
+import { enforcesPayment } from '../../charging/late-payment.ts';
 import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import { refreshLocked } from '../../payment/late-payers.ts';
-import { enforcesPayment } from '../../payment/late-payment.ts';
 import { isUnopenedPayerLink } from '../../payment/payer-link.ts';
 
 /** An invoice as its workflow sees it. */

@@ -12,8 +12,8 @@ import { badField, missing, newRecord, refuseArchived, touch } from '../../../db
 import type { Transaction } from '../../../db/transaction.ts';
 import { flushUnique } from '../../../db/unique.ts';
 import { findCustomerByExternalId } from '../../customer/customer.ts';
+import { defaultTaxPriority, publishedRates, type TaxedEntity, unknownCode } from '../../customer/tax-link.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { defaultTaxPriority, publishedRates, type TaxedEntity, unknownCode } from './tax-link.ts';
 import { taxRatesById } from './tax-rate.ts';
 
 /** An association with its rate. */

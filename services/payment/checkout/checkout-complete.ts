@@ -1,12 +1,12 @@
 import type { LinkCapture, LinkedMethod } from '../../../billing/payment/checkout-link.ts';
 import { newId } from '../../../db/id.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { refreshIncomplete } from '../../charging/subscription-snapshot.ts';
 import { issueGatedInvoice } from '../../invoice/issue/gated-invoice.ts';
 import { refreshInvoiceAgenda } from '../../invoice/read/invoice-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { activateFrozen } from '../../subscription/create/subscription-frozen.ts';
-import { refreshIncomplete } from '../../subscription/period/subscription-snapshot.ts';
 import { carryOutPlan } from '../../subscription/plan-change/subscription-planned.ts';
 import { type RecordedPayment, recordPaymentOutcome } from '../payment-outcome.ts';
 import { takeCapturedAmount } from '../unapplied-capture.ts';

@@ -1,8 +1,8 @@
 import type { AddonChange } from '../../../billing/subscription/subscription-change.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
 import {
   type ChangeOrder,
   carryOut,

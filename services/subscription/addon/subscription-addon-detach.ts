@@ -7,8 +7,8 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { readItems } from '../../charging/charged-item.ts';
 import { lockSubscriptions } from '../../charging/subscription-row.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
 import { endAddonGrants } from '../period/subscription-grant.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
 import { planProration, settleProration } from '../plan-change/proration.ts';
 import { changed } from './subscription-addon.ts';
 

@@ -11,10 +11,10 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { billAddition } from '../plan-change/subscription-settlement.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { type Attached, isAttached, writeAttachment } from './addon-attachment.ts';

@@ -2,7 +2,7 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { lockSubscriptions } from '../../charging/subscription-row.ts';
-import { type AttendedSubscription, one, readAgendas } from '../period/subscription-snapshot.ts';
+import { type AttendedSubscription, one, readAgendas } from '../../charging/subscription-snapshot.ts';
 import { findChange, nothingMade } from '../plan-change/subscription-change.ts';
 
 /** A command of a caller, under the id that its request made. */

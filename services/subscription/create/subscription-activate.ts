@@ -19,14 +19,14 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { noteUnpriced } from '../../charging/unpriced-time.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { applyDueGrants } from '../../wallet/credit-grant-apply.ts';
 import { followParents } from '../family/subscription-follow.ts';
+import { applyDueGrants } from '../period/credit-grant-apply.ts';
 import { startGrants } from '../period/subscription-grant.ts';
-import { type AttendedSubscription, one, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import type { PaidOpening } from './paid-opening.ts';
 import { issueOpening } from './subscription-opening.ts';

@@ -14,14 +14,14 @@ import {
   type SubscriptionRow,
   subscriptionRecord,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { noteUnpriced } from '../../charging/unpriced-time.ts';
+import { linkSubscriptionTaxes } from '../../customer/tax-link.ts';
 import { linkSubscriptionCoupons } from '../../invoice/terms/coupon-link.ts';
-import { linkSubscriptionTaxes } from '../../invoice/terms/tax-link.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { watchThreshold } from '../../usage-mark.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { applyDueGrants } from '../../wallet/credit-grant-apply.ts';
 import { writeAttachment } from '../addon/addon-attachment.ts';
 import { followParents } from '../family/subscription-follow.ts';
 import { tellChildren } from '../family/subscription-group-leave.ts';
@@ -37,8 +37,8 @@ import {
 } from '../family/subscription-hierarchy-create.ts';
 import { newLineItems } from '../item/new-line-items.ts';
 import { insertLineItems, readPlanPrices, readUsagePrices } from '../item/subscription-item.ts';
+import { applyDueGrants } from '../period/credit-grant-apply.ts';
 import { grantCredits } from '../period/subscription-grant.ts';
-import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { checkThreshold } from '../period/subscription-threshold.ts';
 import { writePhases } from '../phase/subscription-phase-create.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';

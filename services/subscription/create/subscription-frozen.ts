@@ -10,13 +10,13 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { applyDueGrants } from '../../wallet/credit-grant-apply.ts';
 import { followParents } from '../family/subscription-follow.ts';
+import { applyDueGrants } from '../period/credit-grant-apply.ts';
 import { startGrants } from '../period/subscription-grant.ts';
-import { refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { writeSubscription } from './subscription-create.ts';
 import { type FrozenOpening, freezeOpening } from './subscription-opening.ts';

@@ -5,21 +5,22 @@ import { newId } from '../../../db/id.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { readBillingContext } from '../../charging/billing-context.ts';
-import { type BilledLine, computeCharges } from '../../charging/subscription-charge.ts';
+import { computeCharges } from '../../charging/subscription-charge.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
+import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import {
   type BillingReason,
   type DraftInvoice,
   draftInvoice,
   insertDrafts,
 } from '../../invoice/draft/invoice-draft.ts';
+import { mergedLines, termsWithChildren } from '../../invoice/draft/subscription-group.ts';
+import { freeLine } from '../../invoice/draft/trial-line.ts';
 import { insertGatedDraft } from '../../invoice/issue/gated-invoice.ts';
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
 import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { mergedLines, termsWithChildren } from '../family/subscription-group.ts';
 import { payOpening } from './opening-charge.ts';
 import type { PaidOpening } from './paid-opening.ts';
 
@@ -129,14 +130,4 @@ async function issuePaid(sql: Sql, scope: Scope, opening: Opening, invoiceId: st
   const paymentId = paid?.chargeId ?? newId('pay');
   await issueInvoices(sql, scope, [{ invoiceId, at, paymentId }], null);
   await payOpening(sql, scope, { row, invoiceId, paymentId, at, paid });
-}
-
-/** A line of a trial: what will be charged later, at nothing. */
-export function freeLine(line: BilledLine): BilledLine {
-  return {
-    ...line,
-    amount: '0',
-    metadata: { ...line.metadata, trial: 'true' },
-    derivation: { ...line.derivation, parts: [], amount: '0' },
-  };
 }

@@ -11,8 +11,8 @@ import { type BillingPeriod, earlier, later } from '../../../billing/time/calend
 import { customerNow } from '../../../db/clock.ts';
 import type { Subscription } from '../../../db/entities/subscription/subscription.ts';
 import type { Transaction } from '../../../db/transaction.ts';
+import { inheritedUsage, withInherited } from '../../charging/subscription-family.ts';
 import type { InheritedUsage, UsageReader, UsageReadQuestion } from '../../usage-reader.ts';
-import { inheritedUsage, withInherited } from '../family/subscription-family.ts';
 import {
   type AggregatedFeature,
   aggregatedFeatures,

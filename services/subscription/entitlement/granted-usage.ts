@@ -5,8 +5,8 @@ import { grantTenures } from '../../../billing/line/grant-tenure.ts';
 import { grantsOver, heldParts } from '../../../billing/line/period-allowance.ts';
 import { decimal, zero } from '../../../billing/money/money.ts';
 import type { Subscription } from '../../../db/entities/subscription/subscription.ts';
+import { withInherited } from '../../charging/subscription-family.ts';
 import type { InheritedUsage, UsageReadQuestion } from '../../usage-reader.ts';
-import { withInherited } from '../family/subscription-family.ts';
 import type { AggregatedFeature } from './customer-entitlement.ts';
 
 const countedTypes = ['COUNT', 'SUM', 'SUM_WITH_MULTIPLIER'];

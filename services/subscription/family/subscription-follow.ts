@@ -4,14 +4,14 @@ import { newId } from '../../../db/id.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { demoteChildless, lockChildren } from '../../charging/subscription-family.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
+import { refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { completePause, insertPause } from '../status/pause-write.ts';
 import { endSubscriptionParts } from '../status/subscription-end.ts';
-import { demoteChildless, lockChildren } from './subscription-family.ts';
 import { tellChildren } from './subscription-group-leave.ts';
 
 /** A subscription that was just written, and when its change took place. */

@@ -2,8 +2,8 @@ import { newId } from '../../../db/id.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import { writeChanged } from '../plan-change/subscription-changed.ts';
-import { groupedChildren } from './subscription-group.ts';
 
 /** A parent that ends leaves the children of its group to themselves, each for the whole of its current period. spec: §2.13 */
 export async function releaseChildren(sql: Sql, scope: Scope, parent: SubscriptionRow, at: string): Promise<void> {

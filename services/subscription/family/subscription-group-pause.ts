@@ -8,13 +8,13 @@ import { wholePeriodAt } from '../../../billing/time/whole-period.ts';
 import { newId } from '../../../db/id.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { readPauses } from '../../charging/pause-read.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import { creditedByPause, creditUnused } from '../../charging/unused-charge.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import { behindItsPhases } from '../phase/subscription-phase-cross.ts';
 import { writeChanged } from '../plan-change/subscription-changed.ts';
-import { readPauses } from '../status/pause-read.ts';
+import { creditedByPause, creditUnused } from '../plan-change/unused-charge.ts';
 import { completePause, insertPause } from '../status/pause-write.ts';
-import { groupedChildren } from './subscription-group.ts';
 import { tellChildren } from './subscription-group-leave.ts';
 
 /** A child that is paused or resumed with the parent it is invoiced with: what it charges is on the parent's invoice. spec: §2.11 Hierarchy */

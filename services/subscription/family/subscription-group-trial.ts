@@ -2,10 +2,10 @@ import { endTrialInGroup } from '../../../billing/subscription/subscription.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import { type Crossing, trialBoundary } from '../period/subscription-crossing.ts';
 import { behindItsPhases } from '../phase/subscription-phase-cross.ts';
 import { isInGroupTrial, moveTrial, trialGoesOn } from '../status/subscription-trial-move.ts';
-import { groupedChildren } from './subscription-group.ts';
 
 /**
  * The ends of trials of locked children inside a period of their parents, which are locked and behind every boundary that is due:

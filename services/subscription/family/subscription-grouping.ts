@@ -3,11 +3,11 @@ import { checkParent } from '../../../billing/subscription/hierarchy.ts';
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { thresholdOf } from '../../charging/subscription-family.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { lockCaughtUp } from '../period/subscription-catch-up.ts';
-import { thresholdOf } from './subscription-family.ts';
-import { groupedChildren } from './subscription-group.ts';
 import { release, writeMembers } from './subscription-group-leave.ts';
 
 /** Subscriptions that are to be invoiced with a parent, or no longer. */

@@ -6,9 +6,9 @@ import { findsItsBoundaries } from '../../../billing/time/whole-period.ts';
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { thresholdOf } from '../../charging/subscription-family.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { thresholdOf } from './subscription-family.ts';
 import { groupSubscriptions } from './subscription-grouping.ts';
 import { inheritSubscription } from './subscription-inheritance.ts';
 

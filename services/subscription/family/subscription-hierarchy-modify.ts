@@ -10,11 +10,11 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { lockCaughtUp } from '../period/subscription-catch-up.ts';
-import { type AttendedSubscription, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from '../plan-change/subscription-change.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { followParents } from './subscription-follow.ts';

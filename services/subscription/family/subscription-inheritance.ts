@@ -4,12 +4,12 @@ import { writeRows } from '../../../db/rows/bulk.ts';
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { lockChildren, thresholdOf } from '../../charging/subscription-family.ts';
 import { insertSubscriptions, type SubscriptionRow, subscriptionRecord } from '../../charging/subscription-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { writeChanged } from '../plan-change/subscription-changed.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
-import { lockChildren, thresholdOf } from './subscription-family.ts';
 
 /** Customers who shall inherit a subscription. */
 export interface Inheriting {

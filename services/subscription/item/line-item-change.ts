@@ -13,7 +13,7 @@ import type { SomeTerms } from '../../catalogue/price/price-rules.ts';
 import { findPriceUnit } from '../../catalogue/price/price-unit.ts';
 import type { ChargedItem } from '../../charging/charged-item.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
 import { planProration, settleProration } from '../plan-change/proration.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from '../plan-change/subscription-change.ts';
 import { commitNextVersion } from './line-item-commitment-change.ts';

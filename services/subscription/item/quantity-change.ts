@@ -7,7 +7,7 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { type ChargedItem, readItems } from '../../charging/charged-item.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
 import { type PlannedProration, planProration, settleProration } from '../plan-change/proration.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from '../plan-change/subscription-change.ts';
 import { chargedItemOf, copyLineItem, termOf } from './line-item-row.ts';

@@ -2,21 +2,22 @@ import { isChild } from '../../../billing/subscription/hierarchy.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { readBillingContext } from '../../charging/billing-context.ts';
 import { computeCharges } from '../../charging/subscription-charge.ts';
+import { demoteParentOf } from '../../charging/subscription-family.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, readAgendas, refreshAgendas } from '../../charging/subscription-snapshot.ts';
+import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import { insertDrafts } from '../../invoice/draft/invoice-draft.ts';
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
 import { releaseCarriedCredits } from '../../invoice/terms/carried-credit.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { demoteParentOf } from '../family/subscription-family.ts';
 import { followParents } from '../family/subscription-follow.ts';
 import { releaseChildren, tellChildren } from '../family/subscription-group-leave.ts';
 import { groupTrialCrossings, overdueTrials } from '../family/subscription-group-trial.ts';
@@ -32,7 +33,6 @@ import {
   periodBoundary,
   trialBoundary,
 } from './subscription-crossing.ts';
-import { type AttendedSubscription, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
 
 /** One boundary of one subscription that has come. */
 export interface BoundaryRequest {

@@ -8,15 +8,15 @@ import {
 } from '../../../billing/subscription/subscription.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import type { readBillingContext } from '../../charging/billing-context.ts';
 import type { ChargeRequest } from '../../charging/charge-request.ts';
 import type { BilledLine } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
+import type { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import { type BillingReason, type DraftInvoice, draftInvoice } from '../../invoice/draft/invoice-draft.ts';
+import { groupedChildren, mergedLines, termsWithChildren } from '../../invoice/draft/subscription-group.ts';
 import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import type { OutboundEvent } from '../../platform/event-catalogue/event-catalogue.ts';
-import { groupedChildren, mergedLines, termsWithChildren } from '../family/subscription-group.ts';
 import { behindItsPhases } from '../phase/subscription-phase-cross.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { moveTrial, trialGoesOn } from '../status/subscription-trial-move.ts';

@@ -1,4 +1,3 @@
-import { decimal } from '../../../billing/money/money.ts';
 import type { NewCreditGrant } from '../../../billing/subscription/new-subscription.ts';
 import { proratedCredits } from '../../../billing/wallet/credit-grant.ts';
 import { newId } from '../../../db/id.ts';
@@ -15,6 +14,7 @@ import {
   type NewApplication,
   readGrants,
 } from '../../ledger/credit-grant-row.ts';
+import { checkRates } from '../../ledger/grant-record.ts';
 
 /**
  * The grants of a new subscription: copies of its plan's, or what the request asks for in their place, from the start or the
@@ -150,17 +150,6 @@ export function copyOfGrant(
     addonAssociationId: null,
     creditGrantAnchor: dates.startDate,
   };
-}
-
-/** All grants of one plan, add-on or subscription are worth the same. spec: wallets-and-payments §1.2 */
-export function checkRates(grants: readonly NewCreditGrant[], field = 'credit_grants'): void {
-  for (const member of ['conversionRate', 'topupConversionRate'] as const) {
-    const rates = new Set(grants.map((grant) => grant[member] && decimal(grant[member]).toFixed()));
-    if (rates.size > 1) {
-      const name = member === 'conversionRate' ? 'conversion_rate' : 'topup_conversion_rate';
-      throw badField(`${field}.${name}`, 'must be the same for all grants of one plan, add-on or subscription');
-    }
-  }
 }
 
 function checkDates(

@@ -9,13 +9,13 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, readAgendas, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import type { SubscriptionEventType } from '../../platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { followParents } from '../family/subscription-follow.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { releaseGrants } from './subscription-grant.ts';
-import { type AttendedSubscription, readAgendas, refreshAgendas } from './subscription-snapshot.ts';
 
 interface Moment {
   subscriptionId: string;

@@ -1,17 +1,17 @@
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
 import { issueDueInvoices } from '../../invoice/issue/invoice-issue-due.ts';
 import { attendInvoice } from '../../invoice/read/invoice-snapshot.ts';
-import { enforcePayments } from '../../payment/payment-enforcement.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { applyGrants } from '../../wallet/credit-grant-apply.ts';
 import { endPhases, startPhases } from '../phase/subscription-phase-cross.ts';
 import { applyPlanChanges, attendSuccessors, replacePlans } from '../plan-change/plan-change-due.ts';
+import { enforcePayments } from '../status/payment-enforcement.ts';
+import { applyGrants } from './credit-grant-apply.ts';
 import { catchUpParents } from './subscription-catch-up.ts';
 import { closePeriods, endTrials } from './subscription-close.ts';
 import type { SubscriptionMoment } from './subscription-moment.ts';
 import { activateSubscriptions, noticeRenewals } from './subscription-notice.ts';
-import { type AttendedSubscription, refreshSubscriptions } from './subscription-snapshot.ts';
 
 /** What one kind of entry does to any number of subscriptions of one environment, in the caller's transaction. */
 export type SubscriptionStep = (

@@ -5,7 +5,6 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { readBillingContext } from '../../charging/billing-context.ts';
 import type { ChargeRequest } from '../../charging/charge-request.ts';
 import { type BilledLine, computeCharges } from '../../charging/subscription-charge.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
@@ -15,6 +14,8 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, refreshAgendas } from '../../charging/subscription-snapshot.ts';
+import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import { draftInvoice, insertDrafts } from '../../invoice/draft/invoice-draft.ts';
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
 import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
@@ -23,7 +24,6 @@ import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import type { PlanPrice } from '../item/subscription-item.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
-import { type AttendedSubscription, one, refreshAgendas } from './subscription-snapshot.ts';
 
 /**
  * Throws `validation_error` for a threshold on a plan that charges more than usage, or on a subscription that is part of a

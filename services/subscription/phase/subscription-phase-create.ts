@@ -3,11 +3,11 @@ import { phaseCouponTerm } from '../../../billing/subscription/phase.ts';
 import { insertText, recordColumnTypes, writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { phaseEvent } from '../../charging/subscription-phase.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import { linkSubscriptionCoupons } from '../../invoice/terms/coupon-link.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import type { OutboundEvent } from '../../platform/event-catalogue/event-catalogue.ts';
-import { phaseEvent } from './subscription-phase.ts';
 import { type BaseItems, type PhaseItems, writePhaseItems } from './subscription-phase-items.ts';
 
 const insertPhases = insertText('subscription_phase', {

@@ -7,19 +7,19 @@ import { instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { type ChargedItem, readItems } from '../../charging/charged-item.ts';
+import { type PhaseRow, readPhases } from '../../charging/subscription-phase.ts';
 import {
   lockSubscriptions,
   type SubscriptionRow,
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { endLineItemsAt } from '../item/subscription-item.ts';
-import { type AttendedSubscription, refreshSubscriptions } from '../period/subscription-snapshot.ts';
 import { type ProrationRequest, planProration, type Settled, settleProration } from '../plan-change/proration.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
-import { type PhaseRow, readPhases } from './subscription-phase.ts';
 
 interface DuePhase {
   subscriptionId: string;

@@ -1,9 +1,9 @@
 import { instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { phaseEvent } from '../../charging/subscription-phase.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { phaseEvent } from './subscription-phase.ts';
 
 /**
  * Ends the phases of ended subscriptions with them: what runs ends there, what has not started is deleted and never comes. What

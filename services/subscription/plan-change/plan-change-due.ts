@@ -1,7 +1,7 @@
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { type AttendedSubscription, refreshSubscriptions } from '../period/subscription-snapshot.ts';
 import { changePlan } from './plan-change.ts';
 import { performSchedule } from './plan-change-schedule.ts';
 import { replaceAtBoundary } from './subscription-replace.ts';

@@ -2,7 +2,8 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import { firstApplication, insertApplications, insertGrants, readGrants } from '../../ledger/credit-grant-row.ts';
-import { checkRates, copyOfGrant, endGrant } from '../period/subscription-grant.ts';
+import { checkRates } from '../../ledger/grant-record.ts';
+import { copyOfGrant, endGrant } from '../period/subscription-grant.ts';
 
 /**
  * Ends the credit grants that a subscription has from its plan at the instant of a change, and copies those of the other plan

@@ -1,8 +1,8 @@
 import type { Preview } from '../../../billing/line/binding-preview.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { lockChildren } from '../../charging/subscription-family.ts';
 import { lockSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
 import { childrenRead, pricesDigest } from '../../lifecycle/preview-digest.ts';
-import { lockChildren } from '../family/subscription-family.ts';
 
 /** What a change looks at besides its own subscription and the children of it. */
 export interface Beside {

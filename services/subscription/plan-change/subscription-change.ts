@@ -11,6 +11,7 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import {
   orConflict,
   previewDigest,
@@ -23,7 +24,6 @@ import { writeAudit } from '../../platform/audit.ts';
 import type { SubscriptionEventType } from '../../platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { followParents } from '../family/subscription-follow.ts';
-import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { type Beside, changeRead } from './subscription-change-read.ts';
 

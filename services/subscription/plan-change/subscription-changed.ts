@@ -2,10 +2,10 @@ import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
+import { refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import type { SubscriptionEventType } from '../../platform/event-catalogue/subscription-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 
 /** One thing that happened to several subscriptions at an instant. */

@@ -13,6 +13,7 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
 import { linkSubscriptionCoupons } from '../../invoice/terms/coupon-link.ts';
 import { createTaxAssociation } from '../../invoice/terms/tax-association.ts';
 import { writeAudit } from '../../platform/audit.ts';
@@ -21,7 +22,6 @@ import type { UsageReader } from '../../usage-reader.ts';
 import { chargedItemOf } from '../item/line-item-row.ts';
 import { catchUpParents } from '../period/subscription-catch-up.ts';
 import { endTrials } from '../period/subscription-close.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { moveTrialsWith } from '../status/subscription-trial-move.ts';
 import { type ChangeOrder, carryOut, type Decided, nothingMade } from './subscription-change.ts';

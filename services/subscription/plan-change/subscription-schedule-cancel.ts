@@ -11,10 +11,10 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { followParents } from '../family/subscription-follow.ts';
-import { type AttendedSubscription, one, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 
 interface ScheduleRow {

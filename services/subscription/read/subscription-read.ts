@@ -12,11 +12,11 @@ import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } f
 import { missing } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { priceUnitsById } from '../../catalogue/price/price-unit.ts';
+import { pausesOf } from '../../charging/pause-read.ts';
+import { phasesOf } from '../../charging/subscription-phase.ts';
 import { type InvoiceContent, withContent as withInvoiceContent } from '../../invoice/read/invoice-read.ts';
 import { type CouponAssociationContent, couponsOfSubscriptions } from '../../invoice/terms/coupon-association.ts';
-import { grantsOf } from '../../wallet/credit-grant.ts';
-import { phasesOf } from '../phase/subscription-phase.ts';
-import { pausesOf } from '../status/pause-read.ts';
+import { grantsOf } from '../../ledger/grant-record.ts';
 
 /** A subscription with what its view shows. */
 export interface SubscriptionContent {

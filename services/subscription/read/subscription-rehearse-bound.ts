@@ -3,6 +3,7 @@ import { customerNow } from '../../../db/clock.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { readSubscriptions } from '../../charging/subscription-row.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import {
   childrenRead,
   heldTo,
@@ -13,7 +14,6 @@ import {
   usageWatermark,
 } from '../../lifecycle/preview-digest.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { groupedChildren } from '../family/subscription-group.ts';
 import { type Rehearsal, type RehearsalRequest, rehearseSubscription } from './subscription-rehearse.ts';
 
 /** A rehearsal with the digest of what it read, of the invoices it brought and the steps that brought them. */

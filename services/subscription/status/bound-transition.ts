@@ -2,6 +2,8 @@ import type { Preview, PromisedLine } from '../../../billing/line/binding-previe
 import { decimalText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import {
   childrenRead,
   heldTo,
@@ -13,9 +15,7 @@ import {
   usageWatermark,
 } from '../../lifecycle/preview-digest.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { groupedChildren } from '../family/subscription-group.ts';
 import { lockCaughtUp } from '../period/subscription-catch-up.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
 
 /** A pause or a resume that is previewed or held to a preview. */
 export interface BoundTransition {

@@ -8,11 +8,12 @@ import { earlier } from '../../../billing/time/calendar.ts';
 import { writeRows } from '../../../db/rows/bulk.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { readBillingContext } from '../../charging/billing-context.ts';
 import { computeCharges } from '../../charging/subscription-charge.ts';
+import { demoteParentOf } from '../../charging/subscription-family.ts';
 import { periodOf } from '../../charging/subscription-period.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
-import { creditUnused } from '../../charging/unused-charge.ts';
+import { type AttendedSubscription, one, refreshAgendas } from '../../charging/subscription-snapshot.ts';
+import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import { draftInvoice, insertDrafts } from '../../invoice/draft/invoice-draft.ts';
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
 import { voidInvoice } from '../../invoice/issue/invoice-void.ts';
@@ -21,17 +22,16 @@ import { releaseCarriedCredits } from '../../invoice/terms/carried-credit.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
-import { demoteParentOf } from '../family/subscription-family.ts';
 import { followParents } from '../family/subscription-follow.ts';
 import { releaseChildren } from '../family/subscription-group-leave.ts';
 import { lockCaughtUp } from '../period/subscription-catch-up.ts';
-import { type AttendedSubscription, one, refreshAgendas } from '../period/subscription-snapshot.ts';
 import {
   cancelSchedules,
   isCancellationScheduled,
   scheduleCancellation,
 } from '../plan-change/subscription-schedule.ts';
 import { skipStretch } from '../plan-change/subscription-stretch.ts';
+import { creditUnused } from '../plan-change/unused-charge.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { endSubscriptionParts } from './subscription-end.ts';
 

@@ -6,12 +6,12 @@ import { wholePeriodAt } from '../../../billing/time/whole-period.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import { creditedByPause } from '../../charging/unused-charge.ts';
+import type { AttendedSubscription } from '../../charging/subscription-snapshot.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { resumeChildren, writeChildTransitions } from '../family/subscription-group-pause.ts';
 import { lockCaughtUp } from '../period/subscription-catch-up.ts';
-import type { AttendedSubscription } from '../period/subscription-snapshot.ts';
 import { skipStretch } from '../plan-change/subscription-stretch.ts';
+import { creditedByPause } from '../plan-change/unused-charge.ts';
 import { completePause } from './pause-write.ts';
 import { issueInterruption, writeTransition } from './subscription-pause.ts';
 

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import { groupedChildren } from '../family/subscription-group.ts';
+import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
 import { tellChildren } from '../family/subscription-group-leave.ts';
 import { writeChanged } from '../plan-change/subscription-changed.ts';
 

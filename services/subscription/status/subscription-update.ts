@@ -15,11 +15,11 @@ import {
   subscriptionRecord,
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../../charging/subscription-snapshot.ts';
 import { type AuditRecord, writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { followParents } from '../family/subscription-follow.ts';
-import { type AttendedSubscription, one, readAgendas, refreshAgendas } from '../period/subscription-snapshot.ts';
 import { cancelSchedule, pendingCancellation } from '../plan-change/subscription-schedule-cancel.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { cancelSubscription } from './subscription-cancel.ts';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { AgendaItem } from '../../../billing/agenda.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
 import { readSubscriptions } from '../../../services/charging/subscription-row.ts';
+import { refreshSubscriptions } from '../../../services/charging/subscription-snapshot.ts';
 import { tellChildren } from '../../../services/subscription/family/subscription-group-leave.ts';
-import { refreshSubscriptions } from '../../../services/subscription/period/subscription-snapshot.ts';
 import { advanceTo, monthlyPlan, testPlatform } from '../../support/billing.ts';
 import { attemptSubscription, member, ownOf } from '../subscription/hierarchy.fixture.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { reconcile } from '../../../activities/check/reconcile.ts';
 import { createCustomerOnboardingActivities } from '../../../activities/customer/customer-onboarding.ts';
 import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
+import { planOnboarding } from '../../../services/across/customer-onboarding.ts';
 import { createCustomer } from '../../../services/customer/customer.ts';
-import { planOnboarding } from '../../../services/customer/customer-onboarding.ts';
 import { customerOnboardingWorkflowId } from '../../../workflows/customer/customer-onboarding.messages.ts';
 import { created, monthlyPlan, testPlatform } from '../../support/billing.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { inSqlTransaction } from '../../../db/transaction.ts';
-import { applyGrants } from '../../../services/wallet/credit-grant-apply.ts';
+import { applyGrants } from '../../../services/subscription/period/credit-grant-apply.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, testPlatform } from '../../support/billing.ts';
 import type { Wire } from '../invoice/invoice.fixture.ts';
 

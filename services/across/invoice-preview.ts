@@ -1,29 +1,29 @@
-import type { Preview } from '../../../billing/line/binding-preview.ts';
-import type { ChargeLine, ChargePeriod, ChargeReason } from '../../../billing/line/charge.ts';
-import { decimal } from '../../../billing/money/money.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import { refuseChild } from '../../../billing/subscription/hierarchy.ts';
+import type { Preview } from '../../billing/line/binding-preview.ts';
+import type { ChargeLine, ChargePeriod, ChargeReason } from '../../billing/line/charge.ts';
+import { decimal } from '../../billing/money/money.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { refuseChild } from '../../billing/subscription/hierarchy.ts';
 import {
   type ClosedPeriod,
   closePeriod,
   endTrial,
   endTrialInGroup,
   type Period,
-} from '../../../billing/subscription/subscription.ts';
-import { earlier } from '../../../billing/time/calendar.ts';
-import { customerNow } from '../../../db/clock.ts';
-import { badField, missing } from '../../../db/rows/record.ts';
-import type { ScopedSql } from '../../../db/transaction.ts';
-import { readBillingContext } from '../../charging/billing-context.ts';
-import { computeCharges } from '../../charging/subscription-charge.ts';
-import { periodOf } from '../../charging/subscription-period.ts';
-import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
-import { childrenRead, heldTo, pricesDigest, promisedPreview, requestDigest } from '../../lifecycle/preview-digest.ts';
-import { groupedChildren, mergedLines, termsWithChildren } from '../../subscription/family/subscription-group.ts';
-import { withComingPhases } from '../../subscription/phase/subscription-phase-cross.ts';
-import type { UsageReader } from '../../usage-reader.ts';
-import { type BillingReason, type DraftInvoice, draftInvoice } from '../draft/invoice-draft.ts';
-import { promisedDraftLines, watermarkOf } from '../draft/promised-draft.ts';
+} from '../../billing/subscription/subscription.ts';
+import { earlier } from '../../billing/time/calendar.ts';
+import { customerNow } from '../../db/clock.ts';
+import { badField, missing } from '../../db/rows/record.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import { computeCharges } from '../charging/subscription-charge.ts';
+import { periodOf } from '../charging/subscription-period.ts';
+import { readSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
+import { readBillingContext } from '../invoice/draft/billing-context.ts';
+import { type BillingReason, type DraftInvoice, draftInvoice } from '../invoice/draft/invoice-draft.ts';
+import { promisedDraftLines, watermarkOf } from '../invoice/draft/promised-draft.ts';
+import { groupedChildren, mergedLines, termsWithChildren } from '../invoice/draft/subscription-group.ts';
+import { childrenRead, heldTo, pricesDigest, promisedPreview, requestDigest } from '../lifecycle/preview-digest.ts';
+import { withComingPhases } from '../subscription/phase/subscription-phase-cross.ts';
+import type { UsageReader } from '../usage-reader.ts';
 
 /** The invoice to look at: of the current period unless another is named. */
 export interface PreviewRequest {

@@ -1,10 +1,10 @@
-import type { TimeBucketTerms } from '../../billing/commitment/commitment-window.ts';
-import type { ItemCommitment } from '../../billing/line/charge-terms.ts';
-import type { BillingPeriod } from '../../billing/time/calendar.ts';
-import type { StoredTimeBucket } from '../../db/entities/subscription/subscription-line-item.ts';
-import { decimalText } from '../../db/rows/columns.ts';
-import type { ScopedSql } from '../../db/transaction.ts';
-import { ratedTerms } from '../catalogue/price/price-terms.ts';
+import type { TimeBucketTerms } from '../../../billing/commitment/commitment-window.ts';
+import type { ItemCommitment } from '../../../billing/line/charge-terms.ts';
+import type { BillingPeriod } from '../../../billing/time/calendar.ts';
+import type { StoredTimeBucket } from '../../../db/entities/subscription/subscription-line-item.ts';
+import { decimalText } from '../../../db/rows/columns.ts';
+import type { ScopedSql } from '../../../db/transaction.ts';
+import { ratedTerms } from './price-terms.ts';
 
 type RatedPrice = Parameters<typeof ratedTerms>[0];
 

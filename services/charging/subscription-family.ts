@@ -1,9 +1,9 @@
-import { effectiveThreshold } from '../../../billing/line/intermediate-invoice.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
-import type { InheritedUsage } from '../../usage-reader.ts';
+import { effectiveThreshold } from '../../billing/line/intermediate-invoice.ts';
+import { decimalText, instantText } from '../../db/rows/columns.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import type { InheritedUsage } from '../usage-reader.ts';
+import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /**
  * Locks the live children of subscriptions, by parent. Whoever changes parent and child locks the parent first, so that no two

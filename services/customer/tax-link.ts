@@ -1,14 +1,14 @@
-import { copiedLinks, defaultTaxBehavior } from '../../../billing/invoice/tax.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import type { NewTaxLink } from '../../../billing/subscription/new-subscription.ts';
-import { realNow } from '../../../db/clock.ts';
-import { newId } from '../../../db/id.ts';
-import { type Columns, insertText, recordColumnTypes, writeRows } from '../../../db/rows/bulk.ts';
-import { instantText } from '../../../db/rows/columns.ts';
-import { badField } from '../../../db/rows/record.ts';
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { writeAudit } from '../../platform/audit.ts';
+import { copiedLinks, defaultTaxBehavior } from '../../billing/invoice/tax.ts';
+import { refuse } from '../../billing/refusal.ts';
+import type { NewTaxLink } from '../../billing/subscription/new-subscription.ts';
+import { realNow } from '../../db/clock.ts';
+import { newId } from '../../db/id.ts';
+import { type Columns, insertText, recordColumnTypes, writeRows } from '../../db/rows/bulk.ts';
+import { instantText } from '../../db/rows/columns.ts';
+import { badField } from '../../db/rows/record.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { writeAudit } from '../platform/audit.ts';
 
 /** A rate that a customer or a subscription names when it is made. spec: subscriptions-and-invoicing §1.2, platform §10.1 */
 export type TaxOverride = NewTaxLink;

@@ -1,18 +1,18 @@
-import type { ChargeLine } from '../../billing/line/charge.ts';
-import { decimal, decimalString, moneyString, roundToCurrency, sum } from '../../billing/money/money.ts';
-import { usagePeriods } from '../../billing/subscription/usage-period.ts';
-import { earlier, type Interval, later } from '../../billing/time/calendar.ts';
-import { customerNow } from '../../db/clock.ts';
-import type { Price } from '../../db/entities/catalogue/price.ts';
-import type { PriceUnit } from '../../db/entities/catalogue/price-unit.ts';
-import type { SubscriptionLineItem } from '../../db/entities/subscription/subscription-line-item.ts';
-import { badField, missing } from '../../db/rows/record.ts';
-import type { Transaction } from '../../db/transaction.ts';
-import { findSubscription } from '../subscription/read/subscription-read.ts';
-import type { UsageReader } from '../usage-reader.ts';
-import { computeCharges } from './subscription-charge.ts';
-import { periodOf } from './subscription-period.ts';
-import { readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
+import type { ChargeLine } from '../../../billing/line/charge.ts';
+import { decimal, decimalString, moneyString, roundToCurrency, sum } from '../../../billing/money/money.ts';
+import { usagePeriods } from '../../../billing/subscription/usage-period.ts';
+import { earlier, type Interval, later } from '../../../billing/time/calendar.ts';
+import { customerNow } from '../../../db/clock.ts';
+import type { Price } from '../../../db/entities/catalogue/price.ts';
+import type { PriceUnit } from '../../../db/entities/catalogue/price-unit.ts';
+import type { SubscriptionLineItem } from '../../../db/entities/subscription/subscription-line-item.ts';
+import { badField, missing } from '../../../db/rows/record.ts';
+import type { Transaction } from '../../../db/transaction.ts';
+import { computeCharges } from '../../charging/subscription-charge.ts';
+import { periodOf } from '../../charging/subscription-period.ts';
+import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import { findSubscription } from './subscription-read.ts';
 
 export interface SubscriptionUsageRequest {
   subscriptionId: string;

@@ -1,9 +1,9 @@
-import type { Phase } from '../../../billing/subscription/phase.ts';
-import { type PhaseTerms, SubscriptionPhase } from '../../../db/entities/subscription/subscription-phase.ts';
-import { instantText } from '../../../db/rows/columns.ts';
-import { badField } from '../../../db/rows/record.ts';
-import type { Sql, Transaction } from '../../../db/transaction.ts';
-import type { PhaseEvent } from '../../platform/event-catalogue/subscription-events.ts';
+import type { Phase } from '../../billing/subscription/phase.ts';
+import { type PhaseTerms, SubscriptionPhase } from '../../db/entities/subscription/subscription-phase.ts';
+import { instantText } from '../../db/rows/columns.ts';
+import { badField } from '../../db/rows/record.ts';
+import type { Sql, Transaction } from '../../db/transaction.ts';
+import type { PhaseEvent } from '../platform/event-catalogue/subscription-events.ts';
 
 /** A phase with what it does to the line items. */
 export type PhaseRow = Phase & { terms: PhaseTerms };

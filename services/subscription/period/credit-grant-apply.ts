@@ -1,17 +1,23 @@
-import { decimal, decimalString } from '../../billing/money/money.ts';
-import { refusalIn } from '../../billing/refusal.ts';
-import { deferredGrant, followingGrantPeriod, grantAction, grantExpiry } from '../../billing/wallet/credit-grant.ts';
-import { creditValue } from '../../billing/wallet/wallet.ts';
-import { decimalText, instantText } from '../../db/rows/columns.ts';
-import type { Scope } from '../../db/scope.ts';
-import type { Sql } from '../../db/transaction.ts';
-import { lockSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
-import { expiryOf, type GrantRow, grantFromRow, insertApplications, scheduleOf } from '../ledger/credit-grant-row.ts';
-import { createWallet, lockWalletsOf } from '../ledger/wallet-create.ts';
-import { enterCredit, openLedger } from '../ledger/wallet-ledger.ts';
-import { usedKeys, writeLedger } from '../ledger/wallet-ledger-write.ts';
-import { writeAudit } from '../platform/audit.ts';
-import { type AttendedSubscription, refreshAgendas } from '../subscription/period/subscription-snapshot.ts';
+import { decimal, decimalString } from '../../../billing/money/money.ts';
+import { refusalIn } from '../../../billing/refusal.ts';
+import { deferredGrant, followingGrantPeriod, grantAction, grantExpiry } from '../../../billing/wallet/credit-grant.ts';
+import { creditValue } from '../../../billing/wallet/wallet.ts';
+import { decimalText, instantText } from '../../../db/rows/columns.ts';
+import type { Scope } from '../../../db/scope.ts';
+import type { Sql } from '../../../db/transaction.ts';
+import { lockSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, refreshAgendas } from '../../charging/subscription-snapshot.ts';
+import {
+  expiryOf,
+  type GrantRow,
+  grantFromRow,
+  insertApplications,
+  scheduleOf,
+} from '../../ledger/credit-grant-row.ts';
+import { createWallet, lockWalletsOf } from '../../ledger/wallet-create.ts';
+import { enterCredit, openLedger } from '../../ledger/wallet-ledger.ts';
+import { usedKeys, writeLedger } from '../../ledger/wallet-ledger-write.ts';
+import { writeAudit } from '../../platform/audit.ts';
 
 /** An agenda entry that is due; `ref` is the application. */
 interface Moment {

@@ -1,15 +1,15 @@
-import type { LatePaymentConsequence } from '../../billing/invoice/late-payment.ts';
-import { newId } from '../../db/id.ts';
-import type { Scope } from '../../db/scope.ts';
-import type { Sql } from '../../db/transaction.ts';
-import { lockSubscriptions } from '../charging/subscription-row.ts';
-import type { SubscriptionMoment } from '../subscription/period/subscription-moment.ts';
-import { type AttendedSubscription, refreshSubscriptions } from '../subscription/period/subscription-snapshot.ts';
-import { cancelSubscription } from '../subscription/status/subscription-cancel.ts';
-import { pauseSubscription } from '../subscription/status/subscription-pause.ts';
-import { resumeSubscription } from '../subscription/status/subscription-resume.ts';
-import type { UsageReader } from '../usage-reader.ts';
-import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from './late-payment.ts';
+import type { LatePaymentConsequence } from '../../../billing/invoice/late-payment.ts';
+import { newId } from '../../../db/id.ts';
+import type { Scope } from '../../../db/scope.ts';
+import type { Sql } from '../../../db/transaction.ts';
+import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from '../../charging/late-payment.ts';
+import { lockSubscriptions } from '../../charging/subscription-row.ts';
+import { type AttendedSubscription, refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
+import type { UsageReader } from '../../usage-reader.ts';
+import type { SubscriptionMoment } from '../period/subscription-moment.ts';
+import { cancelSubscription } from './subscription-cancel.ts';
+import { pauseSubscription } from './subscription-pause.ts';
+import { resumeSubscription } from './subscription-resume.ts';
 
 /**
  * Does to subscriptions what their unpaid invoices bring about by now, decided under their locks: what was paid meanwhile has

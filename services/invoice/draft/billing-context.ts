@@ -1,6 +1,6 @@
-import { invoiceConfig } from '../../billing/invoice/invoice-config.ts';
-import type { Sql } from '../../db/transaction.ts';
-import { readInvoiceTerms } from '../invoice/terms/invoice-terms.ts';
+import { invoiceConfig } from '../../../billing/invoice/invoice-config.ts';
+import type { Sql } from '../../../db/transaction.ts';
+import { readInvoiceTerms } from '../terms/invoice-terms.ts';
 
 /**
  * What invoices of an environment need beside their charges: its configuration, and the names of the plans, and the coupons and

@@ -5,7 +5,7 @@ import {
   type UnpaidInvoice,
 } from '../../billing/invoice/late-payment.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
-import type { SubscriptionRow } from '../charging/subscription-row.ts';
+import type { SubscriptionRow } from './subscription-row.ts';
 
 /** What is read beside a subscription to know what unpaid invoices bring about; nulls where the settings ask for nothing. */
 export interface LatePaymentColumns {

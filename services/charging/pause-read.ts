@@ -1,8 +1,8 @@
-import type { PauseInterval } from '../../../billing/subscription/pause.ts';
-import type { Interval } from '../../../billing/time/calendar.ts';
-import { SubscriptionPause } from '../../../db/entities/subscription/subscription-pause.ts';
-import { instantText } from '../../../db/rows/columns.ts';
-import type { Sql, Transaction } from '../../../db/transaction.ts';
+import type { PauseInterval } from '../../billing/subscription/pause.ts';
+import type { Interval } from '../../billing/time/calendar.ts';
+import { SubscriptionPause } from '../../db/entities/subscription/subscription-pause.ts';
+import { instantText } from '../../db/rows/columns.ts';
+import type { Sql, Transaction } from '../../db/transaction.ts';
 
 /** The pauses of a subscription, oldest first. */
 export async function readPauses(sql: Sql, environmentId: string, subscriptionId: string): Promise<PauseInterval[]> {

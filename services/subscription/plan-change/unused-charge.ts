@@ -1,13 +1,8 @@
-import { instantText } from '../../db/rows/columns.ts';
-import type { Scope } from '../../db/scope.ts';
-import type { Sql } from '../../db/transaction.ts';
-import {
-  type PlannedProration,
-  type ProrationRequest,
-  planProration,
-  settleProration,
-} from '../subscription/plan-change/proration.ts';
-import { readItems } from './charged-item.ts';
+import { instantText } from '../../../db/rows/columns.ts';
+import type { Scope } from '../../../db/scope.ts';
+import type { Sql } from '../../../db/transaction.ts';
+import { readItems } from '../../charging/charged-item.ts';
+import { type PlannedProration, type ProrationRequest, planProration, settleProration } from './proration.ts';
 
 /** A time of a line item of which something was given back. */
 export interface CreditedTime {

@@ -1,7 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 import { type Sql, violatedUniqueIndex } from '../../db/transaction.ts';
-import { lockSubscriptions } from '../charging/subscription-row.ts';
-import { refreshAgendas } from '../subscription/period/subscription-snapshot.ts';
+import { lockSubscriptions } from './subscription-row.ts';
+import { refreshAgendas } from './subscription-snapshot.ts';
 
 const mostTries = 5;
 

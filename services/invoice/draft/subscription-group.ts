@@ -1,8 +1,8 @@
 import type { Sql } from '../../../db/transaction.ts';
 import type { BilledLine } from '../../charging/subscription-charge.ts';
+import { lockChildren } from '../../charging/subscription-family.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import type { InvoiceTerms } from '../../invoice/terms/invoice-terms.ts';
-import { lockChildren } from './subscription-family.ts';
+import type { InvoiceTerms } from '../terms/invoice-terms.ts';
 
 /** The live children that subscriptions are invoiced with, locked. spec: subscriptions-and-invoicing §2.13 */
 export async function groupedChildren(

@@ -1,8 +1,8 @@
-import type { IntermediateInvoice, IntermediatePart } from '../../../billing/line/charge.ts';
-import { remainderOf } from '../../../billing/line/intermediate-invoice.ts';
-import type { Derivation } from '../../../billing/price/derivation.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
-import type { Sql } from '../../../db/transaction.ts';
+import type { IntermediateInvoice, IntermediatePart } from '../../billing/line/charge.ts';
+import { remainderOf } from '../../billing/line/intermediate-invoice.ts';
+import type { Derivation } from '../../billing/price/derivation.ts';
+import { decimalText, instantText } from '../../db/rows/columns.ts';
+import type { Sql } from '../../db/transaction.ts';
 
 interface LineRow {
   subscription_id: string;

@@ -1,20 +1,20 @@
-import type { AgendaItem } from '../../../billing/agenda.ts';
-import { invoiceConfig } from '../../../billing/invoice/invoice-config.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import type { Phase } from '../../../billing/subscription/phase.ts';
+import type { AgendaItem } from '../../billing/agenda.ts';
+import { invoiceConfig } from '../../billing/invoice/invoice-config.ts';
+import { refuse } from '../../billing/refusal.ts';
+import type { Phase } from '../../billing/subscription/phase.ts';
 import {
   type PendingPlanChange,
   subscriptionAgenda,
   type UnattendedInvoice,
-} from '../../../billing/subscription/subscription-agenda.ts';
-import { anyOf } from '../../../db/rows/bulk.ts';
-import { instantText } from '../../../db/rows/columns.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
-import { releaseLots } from '../../ledger/wallet-agenda.ts';
-import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from '../../payment/late-payment.ts';
-import { phasesOfRow, phasesText } from '../phase/subscription-phase.ts';
+} from '../../billing/subscription/subscription-agenda.ts';
+import { anyOf } from '../../db/rows/bulk.ts';
+import { instantText } from '../../db/rows/columns.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { releaseLots } from '../ledger/wallet-agenda.ts';
+import { replaceAgendas } from '../lifecycle/agenda.ts';
+import { type LatePaymentColumns, latePaymentColumns, latePaymentOf } from './late-payment.ts';
+import { phasesOfRow, phasesText } from './subscription-phase.ts';
+import { lockSubscriptions, readSubscriptions, type SubscriptionRow } from './subscription-row.ts';
 
 /** A subscription and what time will bring to it. */
 export interface AttendedSubscription {
