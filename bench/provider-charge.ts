@@ -5,7 +5,7 @@ import type { ChargeRequest } from '../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../integrations/sandbox-gateway/card.ts';
 import { stripeVersion } from '../integrations/stripe/client.ts';
 import { openStripeGateway } from '../integrations/stripe/gateway.ts';
-import { wireToken } from '../services/payment/wire-token.ts';
+import { wireToken } from '../services/collection/wire-token.ts';
 import { compare, rateOf } from './measure.ts';
 
 const charges = 1_000;

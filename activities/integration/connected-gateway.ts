@@ -3,8 +3,8 @@ import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction } from '../../db/transaction.ts';
 import type { PaymentGateway, PaymentGateways } from '../../integrations/payment-gateway.ts';
 import type { ProviderAdapters } from '../../integrations/provider-adapter.ts';
+import { bindConnection, type ProvidersObject } from '../../services/collection/payment-connection.ts';
 import { type EnvelopeKeys, openSecrets } from '../../services/integration/connection-secret.ts';
-import { bindConnection, type ProvidersObject } from '../../services/payment/payment-connection.ts';
 
 /** The providers of a worker, and the keys that open the secrets of their connections. */
 export interface ConnectedProviders {

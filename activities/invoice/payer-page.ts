@@ -2,11 +2,11 @@ import { refusalIn, refuse } from '../../billing/refusal.ts';
 import { newId } from '../../db/id.ts';
 import type { SqlTransaction } from '../../db/transaction.ts';
 import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
+import { noteUnopenedPage, payerLink } from '../../services/collection/payer-link.ts';
 import { refreshInvoiceAgenda } from '../../services/invoice/read/invoice-snapshot.ts';
 import type { CheckoutRequest } from '../../services/payment/checkout/checkout-insert.ts';
 import { tokenByKey } from '../../services/payment/checkout/checkout-token.ts';
 import { draftPaymentLink } from '../../services/payment/checkout/payment-link.ts';
-import { noteUnopenedPage, payerLink } from '../../services/payment/payer-link.ts';
 import type { InvoiceReference } from './invoice-reference.ts';
 
 /** Keys and address of the payment pages that a worker opens; without a key it opens none. */

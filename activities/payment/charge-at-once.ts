@@ -2,7 +2,7 @@ import type { AgendaItem } from '../../billing/agenda.ts';
 import type { SqlTransaction } from '../../db/transaction.ts';
 import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
 import type { AttendedSubscription } from '../../services/charging/subscription-snapshot.ts';
-import { chargesOfPayments, type PaymentCharge } from '../../services/payment/payment-charge.ts';
+import { chargesOfPayments, type PaymentCharge } from '../../services/collection/payment-charge.ts';
 import { crashPoint } from '../crash-points.ts';
 import type { PaymentAnswer } from './payment.ts';
 import { askAtOnce, decidesAtOnce } from './payment-gateway.ts';

@@ -5,6 +5,7 @@ import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import type { ChargeRequest, PaymentGateway } from '../../integrations/payment-gateway.ts';
 import { refreshIncomplete } from '../../services/charging/subscription-snapshot.ts';
+import { chargeOfPayment, keepPreparedCharge } from '../../services/collection/payment-charge.ts';
 import { parkObject } from '../../services/lifecycle/parked-object.ts';
 import {
   attendPayment,
@@ -13,7 +14,6 @@ import {
   type PaymentState,
   restartPayment,
 } from '../../services/payment/payment-agenda.ts';
-import { chargeOfPayment, keepPreparedCharge } from '../../services/payment/payment-charge.ts';
 import { type RecordedPayment, recordPaymentOutcomes } from '../../services/payment/payment-outcome.ts';
 import { startProcessing } from '../../services/payment/payment-request.ts';
 import type { Caller } from '../../workflows/lifecycle.messages.ts';

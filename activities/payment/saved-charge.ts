@@ -1,10 +1,10 @@
 import type { LinkOccasion, LinkStanding } from '../../billing/payment/checkout-link.ts';
 import { refusalIn } from '../../billing/refusal.ts';
 import type { ChargeRequest, GatewayLookUp, PaymentGateway } from '../../integrations/payment-gateway.ts';
+import { keepPreparedCharge } from '../../services/collection/payment-charge.ts';
 import type { CheckoutFollowers } from '../../services/payment/checkout/checkout-followers.ts';
 import { recordSavedCharge, type SavedCharge } from '../../services/payment/checkout/checkout-saved-method.ts';
 import { type LinkAnswer, noteFailedCompletion } from '../../services/payment/checkout/checkout-settle.ts';
-import { keepPreparedCharge } from '../../services/payment/payment-charge.ts';
 import { crashPoint } from '../crash-points.ts';
 import { isOutage } from '../failure.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';

@@ -7,8 +7,8 @@ import { missing } from '../../db/rows/record.ts';
 import { workflowScope } from '../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import type { PaymentGateway } from '../../integrations/payment-gateway.ts';
-import type { PaymentCharge } from '../../services/payment/payment-charge.ts';
-import { wireToken } from '../../services/payment/wire-token.ts';
+import type { PaymentCharge } from '../../services/collection/payment-charge.ts';
+import { wireToken } from '../../services/collection/wire-token.ts';
 import {
   chargeOfOpening,
   closeOpeningCharge,

@@ -1,8 +1,8 @@
 import type { Transaction } from '../../db/transaction.ts';
 import type { ProviderPageWay } from '../../integrations/provider-adapter.ts';
+import { bindConnection } from '../../services/collection/payment-connection.ts';
 import { openSecrets } from '../../services/integration/connection-secret.ts';
 import type { CheckoutPage } from '../../services/payment/checkout/checkout-page.ts';
-import { bindConnection } from '../../services/payment/payment-connection.ts';
 import type { AppDependencies } from '../dependencies.ts';
 
 /**

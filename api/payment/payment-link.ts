@@ -4,7 +4,7 @@ import { customerNow } from '../../db/clock.ts';
 import type { Payment } from '../../db/entities/payment/payment.ts';
 import { badField } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { insertLinkPayment } from '../../services/payment/checkout/checkout-payment.ts';
+import { insertLinkPayment } from '../../services/collection/checkout-payment.ts';
 import { draftPaymentLink, linksToClose, payableByLink } from '../../services/payment/checkout/payment-link.ts';
 import type { PaymentWithAttempts } from '../../services/payment/payment-list.ts';
 import { earlierPayment, hashedKey } from '../../services/payment/payment-request.ts';

@@ -4,8 +4,8 @@ import { decimalText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { portalInvoice } from '../../services/across/portal.ts';
+import { chargeableMethod } from '../../services/collection/payment.ts';
 import { findCheckout } from '../../services/payment/checkout/checkout-read.ts';
-import { chargeableMethod } from '../../services/payment/payment.ts';
 import { findPayment } from '../../services/payment/payment-list.ts';
 import {
   archivePaymentMethod,

@@ -1,6 +1,6 @@
 import { usageReader } from '../../metering/usage-reader.ts';
-import { externalCustomerOf } from '../../services/subscription/read/subscription-rehearse.ts';
-import { rehearseAsPreviewed } from '../../services/subscription/read/subscription-rehearse-bound.ts';
+import { externalCustomerOf } from '../../services/across/subscription-rehearse.ts';
+import { rehearseAsPreviewed } from '../../services/across/subscription-rehearse-bound.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { rehearse } from '../rehearsal.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { decimal, decimalString, zero } from '../../billing/money/money.ts';
 import { badField } from '../../db/rows/record.ts';
 import { type PreparedEvent, prepareEvent } from '../../metering/event.ts';
-import type { BoundRehearsal } from '../../services/subscription/read/subscription-rehearse-bound.ts';
+import type { BoundRehearsal } from '../../services/across/subscription-rehearse-bound.ts';
 import { invoice, viewInvoice } from '../invoice/invoice.schema.ts';
 import { previewDigestOutput, repeatedDigestInput } from '../preview-digest.schema.ts';
 import { decimalOutput, timestampInput, timestampOutput } from '../scalars.schema.ts';

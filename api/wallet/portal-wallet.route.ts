@@ -5,7 +5,7 @@ import { decimalText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
-import { chargeableMethod } from '../../services/payment/payment.ts';
+import { chargeableMethod } from '../../services/collection/payment.ts';
 import { evaluateAutoTopup } from '../../services/wallet/auto-topup/auto-topup-open.ts';
 import { refuseBesideAutomatic } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
 import { buyCredits } from '../../services/wallet/invoiced-topup.ts';

@@ -2,6 +2,7 @@ import { isPurchase } from '../../billing/wallet/topup.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
 import { usageReader } from '../../metering/usage-reader.ts';
+import { type TerminatedWallet, terminateWallet } from '../../services/across/wallet-terminate.ts';
 import { evaluateAutoTopup } from '../../services/wallet/auto-topup/auto-topup-open.ts';
 import { refuseBesideAutomatic } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
 import { buyCredits } from '../../services/wallet/invoiced-topup.ts';
@@ -9,7 +10,6 @@ import { listWallets, updateWallet, walletsById } from '../../services/wallet/wa
 import { convertToPostpaid } from '../../services/wallet/wallet-close.ts';
 import { sharedDebits } from '../../services/wallet/wallet-debit.ts';
 import { openWallet } from '../../services/wallet/wallet-open.ts';
-import { type TerminatedWallet, terminateWallet } from '../../services/wallet/wallet-terminate.ts';
 import { topUpWallet } from '../../services/wallet/wallet-topup.ts';
 import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';

@@ -1,8 +1,8 @@
 import { decimal } from '../../billing/money/money.ts';
 import type { PaymentOutcome } from '../../billing/payment/payment.ts';
 import { decimalText } from '../../db/rows/columns.ts';
-import { isPaymentInFlight } from './payment.ts';
-import type { PaymentTransaction, PaymentWithInvoice } from './payment-row.ts';
+import { isPaymentInFlight } from '../collection/payment.ts';
+import type { PaymentTransaction, PaymentWithInvoice } from '../collection/payment-row.ts';
 import { giveBackCapture } from './unapplied-capture.ts';
 
 /** A locked payment that had failed, and of which the gateway now says that it took the money. */

@@ -9,9 +9,9 @@ import {
 import { instantText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
 import { lifecycleKinds } from '../../lifecycles/kinds.ts';
+import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from '../collection/payment-row.ts';
 import { type AgendaOwner, replaceAgendas } from '../lifecycle/agenda.ts';
 import { unparkObject } from '../lifecycle/parked-object.ts';
-import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from './payment-row.ts';
 
 /** A payment as its workflow sees it between two activities. */
 export interface PaymentState {

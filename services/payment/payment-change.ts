@@ -3,10 +3,7 @@ import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { badField, missing } from '../../db/rows/record.ts';
 import { violatedUniqueIndex } from '../../db/transaction.ts';
-import { writeAudit } from '../platform/audit.ts';
-import { writeEvents } from '../platform/outbox.ts';
-import { chargeableMethod } from './payment.ts';
-import { recordPaymentOutcome } from './payment-outcome.ts';
+import { chargeableMethod } from '../collection/payment.ts';
 import {
   lockPaymentWithInvoice,
   type PaymentRow,
@@ -15,7 +12,10 @@ import {
   paymentColumns,
   paymentEvent,
   refuseSessionPayment,
-} from './payment-row.ts';
+} from '../collection/payment-row.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { recordPaymentOutcome } from './payment-outcome.ts';
 
 /** What a person changes of a payment; absent members stay. spec: wallets-and-payments §1.5 PUT */
 export interface PaymentChange {

@@ -8,13 +8,6 @@ import {
 } from '../../billing/payment/payment.ts';
 import { doWalletsPay } from '../../billing/wallet/postpaid-payment.ts';
 import { decimalText } from '../../db/rows/columns.ts';
-import { writeAudit } from '../platform/audit.ts';
-import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
-import { writeEvents } from '../platform/outbox.ts';
-import { failPurchase } from '../wallet/wallet-purchase.ts';
-import { giveBackLate, isStillNeeded } from './late-outcome.ts';
-import type { OutcomeToRecord } from './outcome-to-record.ts';
-import { dropPaymentAgenda } from './payment-agenda.ts';
 import {
   destinationDetail,
   lockPaymentsWithInvoices,
@@ -26,14 +19,27 @@ import {
   paymentAudit,
   paymentEvent,
   receivedAudit,
-} from './payment-row.ts';
-import { isPaid, type PaymentToSettle, settlePayments, withPayment, writePaidInvoices } from './payment-settle.ts';
+} from '../collection/payment-row.ts';
+import {
+  isPaid,
+  type PaymentToSettle,
+  settlePayments,
+  withPayment,
+  writePaidInvoices,
+} from '../collection/payment-settle.ts';
+import { lockWalletsToSettle, openPostpaidPurse } from '../collection/postpaid-purse.ts';
+import { payByWallets } from '../collection/wallet-payment.ts';
+import { writeAudit } from '../platform/audit.ts';
+import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { failPurchase } from '../wallet/wallet-purchase.ts';
+import { giveBackLate, isStillNeeded } from './late-outcome.ts';
+import type { OutcomeToRecord } from './outcome-to-record.ts';
+import { dropPaymentAgenda } from './payment-agenda.ts';
 import { keepWaiting } from './payment-waiting.ts';
-import { lockWalletsToSettle, openPostpaidPurse } from './postpaid-purse.ts';
 import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
 import { unsentRefunds } from './refund/refund-plan.ts';
 import { endDeclinedTopUp, noteLateTopUp } from './top-up-outcome.ts';
-import { payByWallets } from './wallet-payment.ts';
 
 /** What a recorded outcome means for the one who waits for it. */
 export interface RecordedPayment {

@@ -4,14 +4,8 @@ import { assertPaymentMove, isPaymentSettled } from '../../billing/payment/payme
 import { refuse } from '../../billing/refusal.ts';
 import { customerNow } from '../../db/clock.ts';
 import { badField, missing } from '../../db/rows/record.ts';
-import { refuseGatedInvoice } from '../invoice/issue/invoice-gate.ts';
-import { writeAudit } from '../platform/audit.ts';
-import { writeEvents } from '../platform/outbox.ts';
-import { refuseBesideLink } from './checkout/payment-link.ts';
-import { chargeableMethod, refuseAboveMandate, refuseBesideCharge } from './payment.ts';
-import { writeUnansweredAgenda } from './payment-agenda.ts';
-import { insertPayment } from './payment-insert.ts';
-import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
+import { chargeableMethod, refuseAboveMandate, refuseBesideCharge } from '../collection/payment.ts';
+import { insertPayment } from '../collection/payment-insert.ts';
 import {
   destinationDetail,
   invoiceAsDestination,
@@ -25,8 +19,14 @@ import {
   paymentColumns,
   paymentEvent,
   refuseSessionPayment,
-} from './payment-row.ts';
-import { atOnce } from './wallet-payment.ts';
+} from '../collection/payment-row.ts';
+import { atOnce } from '../collection/wallet-payment.ts';
+import { refuseGatedInvoice } from '../invoice/issue/invoice-gate.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { refuseBesideLink } from './checkout/payment-link.ts';
+import { writeUnansweredAgenda } from './payment-agenda.ts';
+import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
 import { takeFromWallet, walletToPayFrom } from './wallet-payment-request.ts';
 
 /** A payment as a caller asks for it; shapes are checked, facts are not. spec: wallets-and-payments §1.5 */

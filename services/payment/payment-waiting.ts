@@ -1,10 +1,5 @@
 import type { PaymentOutcome } from '../../billing/payment/payment.ts';
 import { instantText } from '../../db/rows/columns.ts';
-import { writeAudit } from '../platform/audit.ts';
-import { writeEvents } from '../platform/outbox.ts';
-import { attemptOfPayment } from '../wallet/auto-topup/auto-topup-end.ts';
-import { followTopUp } from '../wallet/auto-topup/auto-topup-standing.ts';
-import { gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 import {
   destinationDetail,
   type PayableInvoiceRow,
@@ -13,7 +8,12 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
-} from './payment-row.ts';
+} from '../collection/payment-row.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { attemptOfPayment } from '../wallet/auto-topup/auto-topup-end.ts';
+import { followTopUp } from '../wallet/auto-topup/auto-topup-standing.ts';
+import { gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 
 /** The gateway has not decided: the payment stays PROCESSING, shows where its payer confirms, and is asked about again. */
 export async function keepWaiting(

@@ -1,10 +1,10 @@
 import { decimal } from '../../billing/money/money.ts';
 import { decimalText } from '../../db/rows/columns.ts';
+import type { PaymentTransaction } from '../collection/payment-row.ts';
 import { invoiceEvents } from '../invoice/read/invoice-event.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { completePurchases } from '../wallet/wallet-purchase.ts';
-import type { PaymentTransaction } from './payment-row.ts';
 import { openRefunds } from './refund/refund-plan.ts';
 
 /** A locked invoice that has just been paid, with the purchase it bills. */

@@ -1,3 +1,4 @@
+import type { PaymentRow, PaymentTransaction, PaymentWithInvoice } from '../collection/payment-row.ts';
 import { voidInvoice } from '../invoice/issue/invoice-void.ts';
 import {
   attemptOfPayment,
@@ -6,7 +7,6 @@ import {
   noteNeededAction,
 } from '../wallet/auto-topup/auto-topup-end.ts';
 import type { OutcomeToRecord } from './outcome-to-record.ts';
-import type { PaymentRow, PaymentTransaction, PaymentWithInvoice } from './payment-row.ts';
 
 /**
  * Notes at its attempt that money of an automatic top-up came after its gateway had declined it; the money itself goes back as of any

@@ -3,9 +3,6 @@ import { isPaymentCaptured } from '../../billing/payment/payment.ts';
 import { newId } from '../../db/id.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import { missing } from '../../db/rows/record.ts';
-import { writeAudit } from '../platform/audit.ts';
-import { writeEvents } from '../platform/outbox.ts';
-import { dropPaymentAgenda } from './payment-agenda.ts';
 import {
   destinationDetail,
   type PaymentRow,
@@ -13,8 +10,11 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
-} from './payment-row.ts';
-import { settlePayments } from './payment-settle.ts';
+} from '../collection/payment-row.ts';
+import { settlePayments } from '../collection/payment-settle.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { dropPaymentAgenda } from './payment-agenda.ts';
 import { openRefunds } from './refund/refund-plan.ts';
 
 /** Money that a gateway took for a payment, and that pays nothing. */

@@ -2,10 +2,10 @@ import { currencyPrecision, decimal, decimalString } from '../../billing/money/m
 import { refuse } from '../../billing/refusal.ts';
 import { decimalText, instantText } from '../../db/rows/columns.ts';
 import { badField, missing } from '../../db/rows/record.ts';
+import type { PayableInvoiceRow, PaymentRow, PaymentTransaction } from '../collection/payment-row.ts';
+import { allowanceOf, enterPayment } from '../collection/postpaid-purse.ts';
 import { type LedgerWallet, openLedger } from '../ledger/wallet-ledger.ts';
 import { writeLedger } from '../ledger/wallet-ledger-write.ts';
-import type { PayableInvoiceRow, PaymentRow, PaymentTransaction } from './payment-row.ts';
-import { allowanceOf, enterPayment } from './postpaid-purse.ts';
 
 /** A payment from a wallet as a caller asks for it. */
 interface AskedWalletPayment {

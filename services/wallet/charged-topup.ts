@@ -3,8 +3,8 @@ import { refuse } from '../../billing/refusal.ts';
 import { newId } from '../../db/id.ts';
 import { badField } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
-import { chargeableMethod } from '../payment/payment.ts';
-import { insertOpened } from '../payment/payment-insert.ts';
+import { chargeableMethod } from '../collection/payment.ts';
+import { insertOpened } from '../collection/payment-insert.ts';
 import { type TopupRequest, topUpWallet } from './wallet-topup.ts';
 
 /** A purchase of credits and the payment that is to be charged for it; decimals as strings. */

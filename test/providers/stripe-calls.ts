@@ -8,7 +8,7 @@ import type { LinkRequest } from '../../integrations/payment-link.ts';
 import { sandboxCardNumber } from '../../integrations/sandbox-gateway/card.ts';
 import { stripeAdapter } from '../../integrations/stripe/adapter.ts';
 import { openStripeGateway } from '../../integrations/stripe/gateway.ts';
-import { wireToken } from '../../services/payment/wire-token.ts';
+import { wireToken } from '../../services/collection/wire-token.ts';
 
 /** One request of the adapter as it went over the wire, and what the fake answered. */
 export interface RecordedCall {

@@ -6,9 +6,9 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { refreshLocked } from '../../charging/late-payers.ts';
 import { enforcesPayment } from '../../charging/late-payment.ts';
+import { isUnopenedPayerLink } from '../../collection/payer-link.ts';
 import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import { isUnopenedPayerLink } from '../../payment/payer-link.ts';
 
 /** An invoice as its workflow sees it. */
 export interface AttendedInvoice {

@@ -1,5 +1,6 @@
 import { type CheckoutMove, failureSentence } from '../../../billing/payment/checkout.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../../collection/payment-row.ts';
 import { dropGatedInvoice } from '../../invoice/issue/gated-invoice.ts';
 import { refreshInvoiceAgenda } from '../../invoice/read/invoice-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
@@ -7,7 +8,6 @@ import { writeEvents } from '../../platform/outbox.ts';
 import { dropFrozenDraft } from '../../subscription/create/subscription-frozen-drop.ts';
 import { dropPlan } from '../../subscription/plan-change/subscription-planned.ts';
 import { failPurchase } from '../../wallet/wallet-purchase.ts';
-import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment-row.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 
 const neverPaid = 'the checkout session expired before it was paid';

@@ -6,9 +6,9 @@ import { insertText, recordColumnTypes, writeRowsAndWait } from '../../../db/row
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
 import { type ScopedSql, violatedUniqueIndex } from '../../../db/transaction.ts';
+import { adoptPayment, insertLinkPayment } from '../../collection/checkout-payment.ts';
+import { lockPayableInvoice } from '../../collection/payment-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { lockPayableInvoice } from '../payment-row.ts';
-import { adoptPayment, insertLinkPayment } from './checkout-payment.ts';
 import { type CheckoutRow, checkoutAudit, checkoutColumns, writeCheckoutAgenda } from './checkout-row.ts';
 import { savedMethodFor } from './checkout-saved-method.ts';
 

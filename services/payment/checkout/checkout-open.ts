@@ -2,11 +2,11 @@ import { checkoutExpiry, checkoutMove, isCheckoutActive } from '../../../billing
 import { earlier } from '../../../billing/time/calendar.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import type { ProvidersObject } from '../../collection/payment-connection.ts';
+import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../../collection/payment-row.ts';
+import { wireToken } from '../../collection/wire-token.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import type { ProvidersObject } from '../payment-connection.ts';
-import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../payment-row.ts';
-import { wireToken } from '../wire-token.ts';
 import { cleanUpCheckout } from './checkout-clean-up.ts';
 import { keepsMethod, mandateLimitOf } from './checkout-method.ts';
 import {

@@ -2,8 +2,8 @@ import type { CheckoutAction } from '../../../billing/payment/checkout.ts';
 import { customerNow } from '../../../db/clock.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Transaction } from '../../../db/transaction.ts';
+import { instantOrNull } from '../../collection/payment-row.ts';
 import { type InvoicePageSource, readInvoicePage } from '../../invoice/document/invoice-page.ts';
-import { instantOrNull } from '../payment-row.ts';
 import { setupIntentToken } from './checkout-open.ts';
 
 /** A session as its page shows it: facts only. design: money-in-checkout §B13, §B14 */

@@ -4,18 +4,18 @@ import { isPaymentCaptured } from '../../../billing/payment/payment.ts';
 import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
 import { newId } from '../../../db/id.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
-import { countRefund } from '../../invoice/credit-note/invoice-refund.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
-import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
 import {
   lockPaymentWithInvoice,
   type PayableInvoiceRow,
   type PaymentRow,
   type PaymentTransaction,
   type PaymentWithInvoice,
-} from '../payment-row.ts';
-import { wireToken } from '../wire-token.ts';
+} from '../../collection/payment-row.ts';
+import { wireToken } from '../../collection/wire-token.ts';
+import { countRefund } from '../../invoice/credit-note/invoice-refund.ts';
+import { writeAudit } from '../../platform/audit.ts';
+import { writeEvents } from '../../platform/outbox.ts';
+import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
 import { type DisputedMoney, recordDisputes, settleDispute } from './dispute.ts';
 import { type GivenBack, unaccountedRefund } from './refund-count.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent } from './refund-row.ts';

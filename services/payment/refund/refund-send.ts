@@ -11,11 +11,11 @@ import { newId } from '../../../db/id.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import { lifecycleKinds } from '../../../lifecycles/kinds.ts';
+import type { PaymentTransaction } from '../../collection/payment-row.ts';
+import { markerOf, wireToken } from '../../collection/wire-token.ts';
 import { parkObject, unparkObject } from '../../lifecycle/parked-object.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import type { PaymentTransaction } from '../payment-row.ts';
-import { markerOf, wireToken } from '../wire-token.ts';
 import { refuseDisputed } from './dispute.ts';
 import { hasRoom, noRoom } from './refund-room.ts';
 import {

@@ -2,11 +2,6 @@ import type { PaymentStatus } from '../../../billing/payment/payment.ts';
 import { assertPaymentMove } from '../../../billing/payment/payment.ts';
 import { type RefundOutcome, rollUpRefunds } from '../../../billing/payment/refund.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
-import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
-import { creditPrepaidWallet } from '../../ledger/wallet-credit.ts';
-import { parkObject } from '../../lifecycle/parked-object.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
 import {
   destinationDetail,
   type PaymentRow,
@@ -14,7 +9,12 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
-} from '../payment-row.ts';
+} from '../../collection/payment-row.ts';
+import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
+import { creditPrepaidWallet } from '../../ledger/wallet-credit.ts';
+import { parkObject } from '../../lifecycle/parked-object.ts';
+import { writeAudit } from '../../platform/audit.ts';
+import { writeEvents } from '../../platform/outbox.ts';
 import {
   lockRefund,
   type RefundRow,

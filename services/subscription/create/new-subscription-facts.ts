@@ -1,7 +1,7 @@
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { chargeableMethod } from '../../payment/payment.ts';
+import { chargeableMethod } from '../../collection/payment.ts';
 
 /**
  * The zone of a new subscription: the customer's wins, the request's is used when the customer has none. A customer without a

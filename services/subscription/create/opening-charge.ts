@@ -4,9 +4,9 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
-import type { PaymentCharge } from '../../payment/payment-charge.ts';
+import type { PaymentCharge } from '../../collection/payment-charge.ts';
+import { markerOf, wireToken } from '../../collection/wire-token.ts';
 import { recordPaymentOutcome } from '../../payment/payment-outcome.ts';
-import { markerOf, wireToken } from '../../payment/wire-token.ts';
 import type { PaidOpening } from './paid-opening.ts';
 
 /** What must be paid before a subscription may be made. */

@@ -5,7 +5,7 @@ import { type BonusConfig, planBonus } from '../../../billing/wallet/topup.ts';
 import { newId } from '../../../db/id.ts';
 import { insertText, recordColumnTypes, writeRowsAndWait } from '../../../db/rows/bulk.ts';
 import type { Transaction } from '../../../db/transaction.ts';
-import { openPayment } from '../../payment/payment.ts';
+import { openPayment } from '../../collection/payment.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { readSetting } from '../../platform/setting.ts';
 import type { UsageReader } from '../../usage-reader.ts';

@@ -20,7 +20,7 @@ import type { AutoTopup } from '../../../db/entities/wallet/wallet.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
-import { isChargedAlone } from '../../payment/payment-connection.ts';
+import { isChargedAlone } from '../../collection/payment-connection.ts';
 import { settingDefaults } from '../../platform/setting-defaults.ts';
 import { purchaseTaxes, withTax } from '../purchase-tax.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { tellOrStart } from '../../../api/lifecycle.ts';
 import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
-import { openPayment } from '../../../services/payment/payment.ts';
+import { openPayment } from '../../../services/collection/payment.ts';
 import { recordPaymentOutcomes } from '../../../services/payment/payment-outcome.ts';
 import { chargeForCredits } from '../../../services/wallet/charged-topup.ts';
 import { created, testPlatform } from '../../support/billing.ts';

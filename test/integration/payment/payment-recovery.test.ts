@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PaymentOutcome } from '../../../billing/payment/payment.ts';
 import { workflowScope } from '../../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
-import { openPayment, openPayments } from '../../../services/payment/payment.ts';
+import { openPayment, openPayments } from '../../../services/collection/payment.ts';
 import { attendPayment } from '../../../services/payment/payment-agenda.ts';
 import { recordPaymentOutcome, recordPaymentOutcomes } from '../../../services/payment/payment-outcome.ts';
 import { retry, waitingFor } from '../../../workflows/lifecycle.messages.ts';

@@ -4,13 +4,13 @@ import { newId } from '../../../db/id.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
 import type { LinkState } from '../../../integrations/payment-link.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
-import { insertPayment } from '../../../services/payment/payment-insert.ts';
+import { insertPayment } from '../../../services/collection/payment-insert.ts';
 import {
   invoiceAsDestination,
   lockPayableInvoice,
   paymentAudit,
   paymentEvent,
-} from '../../../services/payment/payment-row.ts';
+} from '../../../services/collection/payment-row.ts';
 import { sendDueRefund } from '../../../services/payment/refund/refund-send.ts';
 import { giveBackCapture, type UnappliedCapture } from '../../../services/payment/unapplied-capture.ts';
 import { writeAudit } from '../../../services/platform/audit.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { GatewayReference } from '../../../integrations/gateway-reference.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../../integrations/payment-gateway.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import {
   chargeRequest,
   type GatewayUnderTest,

@@ -9,7 +9,7 @@ import type {
   RefundRequest,
 } from '../../../integrations/payment-gateway.ts';
 import type { LinkRequest } from '../../../integrations/payment-link.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 
 /** Behaviour of a payer's card, in the words of the sandbox's table. */
 export type PayerCard =

@@ -7,7 +7,7 @@ import { systemScope } from '../../../db/scope.ts';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
 import { elsewhereOf, type FakeCapture, type FakeReturn } from '../../../dev/provider-fakes/money.ts';
 import type { FakeAccounts } from '../../../dev/provider-fakes/shell.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 
 /** Fakes by the name of their gateway; what is recorded of each gateway is compared with all accounts of its fake. */
 export type FakesByGateway = Readonly<Record<string, FakeAccounts>>;

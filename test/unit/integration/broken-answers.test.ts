@@ -8,7 +8,7 @@ import { startRazorpayFake } from '../../../dev/provider-fakes/razorpay/server.t
 import { startStripeFake } from '../../../dev/provider-fakes/stripe/server.ts';
 import { startWhopFake } from '../../../dev/provider-fakes/whop/server.ts';
 import { GatewayOutcomeUnknown } from '../../../integrations/payment-gateway.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { chargebeeUnderTest } from '../../support/gateways/chargebee-under-test.ts';
 import {
   type ContractCall,

@@ -4,7 +4,7 @@ import { captureBeside, failLate } from '../../../dev/provider-fakes/chargebee/p
 import { refundInDashboard } from '../../../dev/provider-fakes/chargebee/refund.ts';
 import { startChargebeeFake } from '../../../dev/provider-fakes/chargebee/server.ts';
 import { GatewayOutcomeUnknown, mayBeResent, type RefundRequest } from '../../../integrations/payment-gateway.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { chargebeeUnderTest } from '../../support/gateways/chargebee-under-test.ts';
 import { opened, type PayerCard } from '../../support/gateways/gateway-under-test.ts';
 

@@ -7,7 +7,7 @@ import { amountOfMoyasar, moyasarAmount, refuseTooLittle } from '../../../integr
 import { openMoyasarGateway } from '../../../integrations/moyasar/gateway.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../../integrations/payment-gateway.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { gatewayContract } from '../../support/gateways/gateway-contract.ts';
 import { linkRequest, opened, referenceOf } from '../../support/gateways/gateway-under-test.ts';
 import { moyasarUnderTest } from '../../support/gateways/moyasar-under-test.ts';

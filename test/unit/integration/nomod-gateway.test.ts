@@ -7,7 +7,7 @@ import { amountOfNomod, nomodAmount } from '../../../integrations/nomod/amount.t
 import { openNomodGateway } from '../../../integrations/nomod/gateway.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../../integrations/payment-gateway.ts';
 import { type SandboxBehaviour, sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { gatewayContract } from '../../support/gateways/gateway-contract.ts';
 import { linkRequest, opened, referenceOf } from '../../support/gateways/gateway-under-test.ts';
 import { nomodUnderTest } from '../../support/gateways/nomod-under-test.ts';

@@ -4,7 +4,7 @@ import type { FakeTransaction } from '../../../dev/provider-fakes/paddle/books.t
 import { book, decideRefund, refundTransaction } from '../../../dev/provider-fakes/paddle/payment.ts';
 import { startPaddleFake } from '../../../dev/provider-fakes/paddle/server.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../../integrations/payment-gateway.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { opened } from '../../support/gateways/gateway-under-test.ts';
 import { paddleUnderTest } from '../../support/gateways/paddle-under-test.ts';
 

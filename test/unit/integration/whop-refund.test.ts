@@ -4,7 +4,7 @@ import { refundPayment, settleRefund } from '../../../dev/provider-fakes/whop/pa
 import { startWhopFake } from '../../../dev/provider-fakes/whop/server.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../../integrations/payment-gateway.ts';
 import { openWhopGateway } from '../../../integrations/whop/gateway.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { opened } from '../../support/gateways/gateway-under-test.ts';
 import { whopUnderTest } from '../../support/gateways/whop-under-test.ts';
 

@@ -24,7 +24,7 @@ import {
   paymentGateways,
 } from '../../../integrations/payment-gateway.ts';
 import { sandboxBehaviours, sandboxCardNumber, sandboxCardOf } from '../../../integrations/sandbox-gateway/card.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 
 const anyStatus = fc.constantFrom(...paymentStatuses);
 

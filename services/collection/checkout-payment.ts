@@ -1,8 +1,8 @@
-import { refuse } from '../../../billing/refusal.ts';
-import type { ScopedSql } from '../../../db/transaction.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
-import { insertPayment } from '../payment-insert.ts';
+import { refuse } from '../../billing/refusal.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { insertPayment } from './payment-insert.ts';
 import {
   invoiceAsDestination,
   type PayableInvoiceRow,
@@ -10,7 +10,7 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
-} from '../payment-row.ts';
+} from './payment-row.ts';
 
 /** A payment that its payer makes on a page. */
 export interface LinkPayment {

@@ -1,9 +1,9 @@
-import type { Preview } from '../../../billing/line/binding-preview.ts';
-import { customerNow } from '../../../db/clock.ts';
-import { missing } from '../../../db/rows/record.ts';
-import type { Transaction } from '../../../db/transaction.ts';
-import { readSubscriptions } from '../../charging/subscription-row.ts';
-import { groupedChildren } from '../../invoice/draft/subscription-group.ts';
+import type { Preview } from '../../billing/line/binding-preview.ts';
+import { customerNow } from '../../db/clock.ts';
+import { missing } from '../../db/rows/record.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { readSubscriptions } from '../charging/subscription-row.ts';
+import { groupedChildren } from '../invoice/draft/subscription-group.ts';
 import {
   childrenRead,
   heldTo,
@@ -12,8 +12,8 @@ import {
   promisedPreview,
   requestDigest,
   usageWatermark,
-} from '../../lifecycle/preview-digest.ts';
-import type { UsageReader } from '../../usage-reader.ts';
+} from '../lifecycle/preview-digest.ts';
+import type { UsageReader } from '../usage-reader.ts';
 import { type Rehearsal, type RehearsalRequest, rehearseSubscription } from './subscription-rehearse.ts';
 
 /** A rehearsal with the digest of what it read, of the invoices it brought and the steps that brought them. */

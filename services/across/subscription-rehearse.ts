@@ -1,22 +1,22 @@
-import type { AgendaItem } from '../../../billing/agenda.ts';
-import { refuseChild } from '../../../billing/subscription/hierarchy.ts';
-import { customerNow } from '../../../db/clock.ts';
-import { Customer } from '../../../db/entities/customer/customer.ts';
-import { badField, missing } from '../../../db/rows/record.ts';
-import type { Transaction } from '../../../db/transaction.ts';
-import { readSubscriptions, type SubscriptionRow } from '../../charging/subscription-row.ts';
+import type { AgendaItem } from '../../billing/agenda.ts';
+import { refuseChild } from '../../billing/subscription/hierarchy.ts';
+import { customerNow } from '../../db/clock.ts';
+import { Customer } from '../../db/entities/customer/customer.ts';
+import { badField, missing } from '../../db/rows/record.ts';
+import type { Transaction } from '../../db/transaction.ts';
+import { readSubscriptions, type SubscriptionRow } from '../charging/subscription-row.ts';
 import {
   type AttendedSubscription,
   one,
   refreshIncomplete,
   refreshSubscriptions,
-} from '../../charging/subscription-snapshot.ts';
-import { findInvoices, type InvoiceContent } from '../../invoice/read/invoice-read.ts';
-import { recordPaymentOutcome } from '../../payment/payment-outcome.ts';
-import type { UsageReader } from '../../usage-reader.ts';
-import type { SubscriptionMoment } from '../period/subscription-moment.ts';
-import { refreshStep, type SubscriptionStep, subscriptionSteps } from '../period/subscription-steps.ts';
-import { subscriptionOwner } from './subscription-read.ts';
+} from '../charging/subscription-snapshot.ts';
+import { findInvoices, type InvoiceContent } from '../invoice/read/invoice-read.ts';
+import { recordPaymentOutcome } from '../payment/payment-outcome.ts';
+import type { SubscriptionMoment } from '../subscription/period/subscription-moment.ts';
+import { refreshStep, type SubscriptionStep, subscriptionSteps } from '../subscription/period/subscription-steps.ts';
+import { subscriptionOwner } from '../subscription/read/subscription-read.ts';
+import type { UsageReader } from '../usage-reader.ts';
 
 export interface RehearsalRequest {
   subscriptionId: string;

@@ -1,6 +1,7 @@
 import { refuse } from '../../billing/refusal.ts';
 import { guardWallet } from '../../billing/wallet/wallet.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { lockPayableInvoices } from '../collection/payment-row.ts';
 import { voidInvoice } from '../invoice/issue/invoice-void.ts';
 import type { CheckoutRow } from '../payment/checkout/checkout-row.ts';
 import {
@@ -8,11 +9,10 @@ import {
   readWalletCheckouts,
   supersedeCheckouts,
 } from '../payment/checkout/checkout-supersede.ts';
-import { lockPayableInvoices } from '../payment/payment-row.ts';
 import { readSetting } from '../platform/setting.ts';
-import { closeWallet, takeEverything } from './wallet-close.ts';
+import { closeWallet, takeEverything } from '../wallet/wallet-close.ts';
+import { lockWallet } from '../wallet/wallet-topup.ts';
 import { giveBack } from './wallet-give-back.ts';
-import { lockWallet } from './wallet-topup.ts';
 
 /** Objects whose workflows have to be told that a wallet ended, besides its own. */
 export interface TerminatedWallet {

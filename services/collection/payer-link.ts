@@ -1,6 +1,6 @@
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { insertLinkPayment } from './checkout/checkout-payment.ts';
+import { insertLinkPayment } from './checkout-payment.ts';
 import {
   type PayableInvoiceRow,
   type PaymentRow,
