@@ -9,6 +9,7 @@ import { inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import type { PaymentGateway } from '../../integrations/payment-gateway.ts';
 import type { PaymentCharge } from '../../services/collection/payment-charge.ts';
 import { wireToken } from '../../services/collection/wire-token.ts';
+import { recordPaymentOutcome } from '../../services/payment/payment-outcome.ts';
 import {
   chargeOfOpening,
   closeOpeningCharge,
@@ -17,6 +18,7 @@ import {
   keepPreparedOpening,
   OpeningToPay,
 } from '../../services/subscription/create/opening-charge.ts';
+import type { PaidOpening, RecordedOpening } from '../../services/subscription/create/paid-opening.ts';
 import type { Caller } from '../../workflows/lifecycle.messages.ts';
 import { crashPoint } from '../crash-points.ts';
 import { withHeartbeat } from '../heartbeat.ts';
@@ -132,6 +134,10 @@ export function neverSent(reason: string, providerId: string | null): PaymentOut
   const unknown = unknownOutcome(reason);
   return providerId === null ? { ...unknown, status: 'declined' } : unknown;
 }
+
+/** The charge that was made before, with the step that records its outcome. */
+export const recordedOpening = (paid: PaidOpening | null): RecordedOpening | null =>
+  paid && { ...paid, record: recordPaymentOutcome };
 
 /** True of a gateway that accepts charges first and decides them later. */
 export type DecidesLater = (gateway: string) => boolean;

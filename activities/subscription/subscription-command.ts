@@ -10,7 +10,7 @@ import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts'
 import type { SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 import * as messages from '../../workflows/subscription/subscription.messages.ts';
 import { contentOf } from '../command-content.ts';
-import { type DecidesLater, type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
+import { type DecidesLater, type OpeningAsked, orOpeningCharge, recordedOpening } from './opening-charge.ts';
 import { superseding } from './superseding.ts';
 
 interface Owner {
@@ -45,7 +45,8 @@ export function createSubscriptionCommands({ inScope, readUsage, snapshot, decid
         command.caller,
         async (tx) => {
           const content = await contentOf(tx, messages.createSubscription, command);
-          return snapshot(await createSubscription(tx, tx.scope, { ...content, at: command.at }, readUsage, paid));
+          const input = { ...content, at: command.at };
+          return snapshot(await createSubscription(tx, tx.scope, input, readUsage, recordedOpening(paid)));
         },
         decidesLater,
       ),

@@ -18,7 +18,7 @@ import type { Caller, CommandDefinition, KeptCommand } from '../../workflows/lif
 import type { SubscriptionChanged, SubscriptionSnapshot } from '../../workflows/subscription/subscription.messages.ts';
 import * as messages from '../../workflows/subscription/subscription.messages.ts';
 import { contentOf } from '../command-content.ts';
-import { type DecidesLater, type OpeningAsked, orOpeningCharge } from './opening-charge.ts';
+import { type DecidesLater, type OpeningAsked, orOpeningCharge, recordedOpening } from './opening-charge.ts';
 import { superseding } from './superseding.ts';
 
 interface SubscriptionReference {
@@ -75,7 +75,8 @@ export function createSubscriptionLife({ inScope, readUsage, snapshot, decidesLa
         async (tx) => {
           const content = await contentOf(tx, messages.activateDraft, command);
           const order = orderOf(self, command);
-          const activate = () => activateSubscription(tx, tx.scope, { ...content, ...order }, readUsage, paid);
+          const opening = recordedOpening(paid);
+          const activate = () => activateSubscription(tx, tx.scope, { ...content, ...order }, readUsage, opening);
           return act(tx, { ...order, touched: 'nothing' }, () => once(tx, tx.scope, order, 'activated', activate));
         },
         decidesLater,

@@ -6,8 +6,7 @@ import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
 import type { PaymentCharge } from '../../collection/payment-charge.ts';
 import { markerOf, wireToken } from '../../collection/wire-token.ts';
-import { recordPaymentOutcome } from '../../payment/payment-outcome.ts';
-import type { PaidOpening } from './paid-opening.ts';
+import type { RecordedOpening } from './paid-opening.ts';
 
 /** What must be paid before a subscription may be made. */
 export interface AskedOpening {
@@ -55,7 +54,7 @@ interface OpenedRow {
 export async function payOpening(
   sql: Sql,
   scope: Scope,
-  opening: { row: SubscriptionRow; invoiceId: string; paymentId: string; at: string; paid: PaidOpening | null },
+  opening: { row: SubscriptionRow; invoiceId: string; paymentId: string; at: string; paid: RecordedOpening | null },
 ): Promise<void> {
   const { row, at, paid, paymentId } = opening;
   const [opened] = await sql.rows<OpenedRow & Record<string, unknown>>(openedText, [
@@ -65,7 +64,7 @@ export async function payOpening(
   ]);
   if (paid) {
     if (!opened?.id || !(await isPaidBy(sql, scope, opened, paid.chargeId))) throw changedMeanwhile();
-    await recordPaymentOutcome({ ...sql, scope }, { paymentId, outcome: paid.outcome, at });
+    await paid.record({ ...sql, scope }, { paymentId, outcome: paid.outcome, at });
     return dropOpeningCharge(sql, scope, paid.chargeId);
   }
   if (!opened?.remains) return;

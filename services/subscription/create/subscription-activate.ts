@@ -28,7 +28,7 @@ import { followParents } from '../family/subscription-follow.ts';
 import { applyDueGrants } from '../period/credit-grant-apply.ts';
 import { startGrants } from '../period/subscription-grant.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
-import type { PaidOpening } from './paid-opening.ts';
+import type { RecordedOpening } from './paid-opening.ts';
 import { issueOpening } from './subscription-opening.ts';
 
 export interface ActivateInput extends Activation {
@@ -45,7 +45,7 @@ export async function activateSubscription(
   scope: Scope,
   input: ActivateInput,
   readUsage: UsageReader,
-  paid: PaidOpening | null = null,
+  paid: RecordedOpening | null = null,
 ): Promise<AttendedSubscription> {
   const { at, startDate, subscriptionId } = input;
   const draft = (await lockSubscriptions(sql, scope.environmentId, [subscriptionId])).get(subscriptionId);

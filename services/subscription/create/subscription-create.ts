@@ -44,7 +44,7 @@ import { writePhases } from '../phase/subscription-phase-create.ts';
 import { subscriptionEvent } from '../read/subscription-event.ts';
 import { checkPaymentMethod, readCustomer, readPayer, readPlan } from './new-subscription-facts.ts';
 import { newRow } from './new-subscription-row.ts';
-import type { PaidOpening } from './paid-opening.ts';
+import type { RecordedOpening } from './paid-opening.ts';
 import { issueOpening } from './subscription-opening.ts';
 
 /**
@@ -57,7 +57,7 @@ export async function createSubscription(
   scope: Scope,
   input: NewSubscription,
   readUsage: UsageReader,
-  paid: PaidOpening | null = null,
+  paid: RecordedOpening | null = null,
 ): Promise<AttendedSubscription> {
   const existing = await readSubscriptions(sql, scope.environmentId, [input.subscriptionId]);
   if (existing.size > 0) return one(await readAgendas(sql, scope.environmentId, [...existing.values()]));

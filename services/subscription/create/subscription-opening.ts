@@ -22,7 +22,7 @@ import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { payOpening } from './opening-charge.ts';
-import type { PaidOpening } from './paid-opening.ts';
+import type { RecordedOpening } from './paid-opening.ts';
 
 export interface Opening {
   row: SubscriptionRow;
@@ -35,7 +35,7 @@ export interface Opening {
   /** Set for a subscription that takes another one's place. spec: §2.9.2 */
   replaces?: { credit: string };
   /** The charge that was made before, where the payment belongs to the creation. spec: §2.3.4 */
-  paid?: PaidOpening | null;
+  paid?: RecordedOpening | null;
 }
 
 /** The first invoice of a subscription that its checkout session collects. */
