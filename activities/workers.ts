@@ -9,7 +9,7 @@ import { usageReader } from '../metering/usage-reader.ts';
 import type { UsageStore } from '../metering/usage-store.ts';
 import { onWalletsWoken } from '../services/ledger/wallet-agenda.ts';
 import { timerSpread } from '../services/lifecycle/timer-spread.ts';
-import { onTopUpsChanged } from '../services/wallet/auto-topup/auto-topup-told.ts';
+import { onTopUpsChanged } from '../services/topup/auto-topup-told.ts';
 import { bulkTaskQueue, lifecycleTaskQueue } from '../workflows/start.messages.ts';
 import { autoTopUpWorkflowId } from '../workflows/wallet/auto-top-up.messages.ts';
 import { topUpTeller } from '../workflows/wallet/auto-top-up-start.messages.ts';

@@ -5,7 +5,7 @@ import { refuse } from '../billing/refusal.ts';
 import { realNow } from '../db/clock.ts';
 import { onWalletsWoken } from '../services/ledger/wallet-agenda.ts';
 import { timerSpread } from '../services/lifecycle/timer-spread.ts';
-import { onTopUpsChanged } from '../services/wallet/auto-topup/auto-topup-told.ts';
+import { onTopUpsChanged } from '../services/topup/auto-topup-told.ts';
 import { topUpTeller } from '../workflows/wallet/auto-top-up-start.messages.ts';
 import { walletWaker } from '../workflows/wallet/wallet-start.messages.ts';
 import { alertRoutes } from './alert/alert.route.ts';

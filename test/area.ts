@@ -10,7 +10,7 @@ const computing: Record<string, string[]> = {
 };
 
 /** Rooms of `services/` that are no area of their own: the area whose tests look at them. */
-const within: Record<string, string> = { ledger: 'wallet', evaluation: 'alert', collection: 'payment' };
+const within: Record<string, string> = { ledger: 'wallet', evaluation: 'alert', collection: 'payment', topup: 'wallet' };
 
 const areas = readdirSync('test/integration').sort();
 

@@ -5,15 +5,11 @@ import { inSqlTransaction, inTransaction, type SqlTransaction } from '../../db/t
 import { voidInvoice } from '../../services/invoice/issue/invoice-void.ts';
 import { parkObject, unparkObject } from '../../services/lifecycle/parked-object.ts';
 import { timerSpread } from '../../services/lifecycle/timer-spread.ts';
+import { beginLapse, endPause, giveUp } from '../../services/topup/auto-topup-end.ts';
+import { type AutoTopupState, autoTopupType, refreshAutoTopup } from '../../services/topup/auto-topup-standing.ts';
+import { failPurchase } from '../../services/topup/wallet-purchase.ts';
 import type { UsageReader } from '../../services/usage-reader.ts';
-import { beginLapse, endPause, giveUp } from '../../services/wallet/auto-topup/auto-topup-end.ts';
 import { evaluateAutoTopup } from '../../services/wallet/auto-topup/auto-topup-open.ts';
-import {
-  type AutoTopupState,
-  autoTopupType,
-  refreshAutoTopup,
-} from '../../services/wallet/auto-topup/auto-topup-standing.ts';
-import { failPurchase } from '../../services/wallet/wallet-purchase.ts';
 import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts';
 import type { AutoTopUpSnapshot } from '../../workflows/wallet/auto-top-up.messages.ts';
 import * as messages from '../../workflows/wallet/auto-top-up.messages.ts';

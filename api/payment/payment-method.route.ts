@@ -10,7 +10,7 @@ import {
   makeDefaultPaymentMethod,
   savePaymentMethod,
 } from '../../services/payment/payment-method.ts';
-import { followMethods } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
+import { followMethods } from '../../services/topup/auto-topup-switch.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams, noContent } from '../scalars.schema.ts';

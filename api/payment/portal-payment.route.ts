@@ -12,7 +12,7 @@ import {
   listPaymentMethods,
   makeDefaultPaymentMethod,
 } from '../../services/payment/payment-method.ts';
-import { followMethods } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
+import { followMethods } from '../../services/topup/auto-topup-switch.ts';
 import type { Api } from '../api.ts';
 import { errorResponses } from '../errors.ts';
 import { idParams, optionalBody } from '../scalars.schema.ts';

@@ -5,7 +5,7 @@ import { watchAlertDefaults } from '../../services/alert/alert-watch.ts';
 import { refreshLatePayers } from '../../services/charging/late-payers.ts';
 import { deleteSetting, storedSetting, writeSetting } from '../../services/platform/setting.ts';
 import type { SettingKey } from '../../services/platform/setting-defaults.ts';
-import { followLimits } from '../../services/wallet/auto-topup/auto-topup-switch.ts';
+import { followLimits } from '../../services/topup/auto-topup-switch.ts';
 import type { Api } from '../api.ts';
 import { errorResponses, notBuiltResponse } from '../errors.ts';
 import { tellRunning } from '../lifecycle.ts';

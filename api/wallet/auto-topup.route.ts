@@ -1,8 +1,8 @@
 import { customerNow } from '../../db/clock.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import { neverFilled, pauseByOperator } from '../../services/topup/auto-topup-end.ts';
+import { type AutoTopupState, findAutoTopup } from '../../services/topup/auto-topup-standing.ts';
 import { listAttempts } from '../../services/wallet/auto-topup/auto-topup-attempt.ts';
-import { neverFilled, pauseByOperator } from '../../services/wallet/auto-topup/auto-topup-end.ts';
-import { type AutoTopupState, findAutoTopup } from '../../services/wallet/auto-topup/auto-topup-standing.ts';
 import { findWallet } from '../../services/wallet/wallet.ts';
 import { refreshPayment } from '../../workflows/payment/payment.messages.ts';
 import { resume, retryNow } from '../../workflows/wallet/auto-top-up.messages.ts';

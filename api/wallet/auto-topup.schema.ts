@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { autoTopupStates } from '../../billing/wallet/auto-topup-standing.ts';
 import type { AutoTopupAttempt } from '../../db/entities/wallet/auto-topup-attempt.ts';
-import { type AutoTopupState, standingOnWire } from '../../services/wallet/auto-topup/auto-topup-standing.ts';
+import { type AutoTopupState, standingOnWire } from '../../services/topup/auto-topup-standing.ts';
 import { listOf, listQuery } from '../list.ts';
 import { decimalOutput, recordOutput, timestampOutput, viewRecord } from '../scalars.schema.ts';
 

@@ -32,7 +32,7 @@ import { payByWallets } from '../collection/wallet-payment.ts';
 import { writeAudit } from '../platform/audit.ts';
 import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { failPurchase } from '../wallet/wallet-purchase.ts';
+import { failPurchase } from '../topup/wallet-purchase.ts';
 import { giveBackLate, isStillNeeded } from './late-outcome.ts';
 import type { OutcomeToRecord } from './outcome-to-record.ts';
 import { dropPaymentAgenda } from './payment-agenda.ts';

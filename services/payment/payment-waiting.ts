@@ -11,8 +11,8 @@ import {
 } from '../collection/payment-row.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { attemptOfPayment } from '../wallet/auto-topup/auto-topup-end.ts';
-import { followTopUp } from '../wallet/auto-topup/auto-topup-standing.ts';
+import { attemptOfPayment } from '../topup/auto-topup-end.ts';
+import { followTopUp } from '../topup/auto-topup-standing.ts';
 import { gatewaySilentSince, writePayerAgenda, writeUnansweredAgenda } from './payment-agenda.ts';
 
 /** The gateway has not decided: the payment stays PROCESSING, shows where its payer confirms, and is asked about again. */

@@ -4,7 +4,7 @@ import type { PaymentTransaction } from '../collection/payment-row.ts';
 import { invoiceEvents } from '../invoice/read/invoice-event.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { completePurchases } from '../wallet/wallet-purchase.ts';
+import { completePurchases } from '../topup/wallet-purchase.ts';
 import { openRefunds } from './refund/refund-plan.ts';
 
 /** A locked invoice that has just been paid, with the purchase it bills. */

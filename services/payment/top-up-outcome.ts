@@ -1,11 +1,6 @@
 import type { PaymentRow, PaymentTransaction, PaymentWithInvoice } from '../collection/payment-row.ts';
 import { voidInvoice } from '../invoice/issue/invoice-void.ts';
-import {
-  attemptOfPayment,
-  noteDecline,
-  noteLateCapture,
-  noteNeededAction,
-} from '../wallet/auto-topup/auto-topup-end.ts';
+import { attemptOfPayment, noteDecline, noteLateCapture, noteNeededAction } from '../topup/auto-topup-end.ts';
 import type { OutcomeToRecord } from './outcome-to-record.ts';
 
 /**

@@ -9,8 +9,8 @@ import { createInvoice } from '../invoice/draft/invoice-create.ts';
 import { attendInvoice, refreshInvoiceAgenda } from '../invoice/read/invoice-snapshot.ts';
 import type { LedgerEntry, LedgerWallet } from '../ledger/wallet-ledger.ts';
 import { readSetting } from '../platform/setting.ts';
+import { givenTaxes, markTaxed, type PurchaseTaxes, purchaseTaxes } from '../topup/purchase-tax.ts';
 import type { UsageReader } from '../usage-reader.ts';
-import { givenTaxes, markTaxed, type PurchaseTaxes, purchaseTaxes } from './purchase-tax.ts';
 import { type TopupRequest, topUpWallet } from './wallet-topup.ts';
 
 /** A purchase of credits and the invoice that bills it. */

@@ -13,7 +13,7 @@ import { writeLedger } from '../ledger/wallet-ledger-write.ts';
 import type { AuditRecord } from '../platform/audit.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { switchAutoTopup } from './auto-topup/auto-topup-switch.ts';
+import { switchAutoTopup } from '../topup/auto-topup-switch.ts';
 import { createToppedUpWallet } from './auto-topup/auto-topup-wallet.ts';
 import { findWallet } from './wallet.ts';
 import { lockWallet } from './wallet-topup.ts';

@@ -12,9 +12,9 @@ import { noteLots } from '../ledger/wallet-agenda.ts';
 import { walletEvent } from '../ledger/wallet-event.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
+import { noAutoTopup } from '../topup/auto-topup-read.ts';
+import { switchAutoTopup, withCollection } from '../topup/auto-topup-switch.ts';
 import { markCustomers } from '../usage-mark.ts';
-import { noAutoTopup } from './auto-topup/auto-topup-read.ts';
-import { switchAutoTopup, withCollection } from './auto-topup/auto-topup-switch.ts';
 
 /** A published wallet as it is now. Throws `not_found`. spec: wallets-and-payments §1.1 */
 export async function findWallet(tx: Transaction, id: string): Promise<Wallet> {

@@ -14,7 +14,7 @@ import { refuseDisputed } from '../../payment/refund/dispute.ts';
 import { openRefunds } from '../../payment/refund/refund-plan.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
+import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
 import { invoiceEvents } from '../read/invoice-event.ts';
 import { refreshInvoiceAgenda } from '../read/invoice-snapshot.ts';
 

@@ -7,9 +7,9 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { badField, missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { taxRateSnapshot } from '../../customer/linked-tax.ts';
 import { unknownCode } from '../../customer/tax-link.ts';
 import { redeemForInvoice } from './invoice-redemption.ts';
-import { taxRateSnapshot } from './invoice-tax.ts';
 import type { InvoiceTerms } from './invoice-terms.ts';
 
 /** A line as far as coupons and credits name it. */

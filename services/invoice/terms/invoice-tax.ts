@@ -1,17 +1,17 @@
 import type { InvoiceAmounts } from '../../../billing/invoice/invoice.ts';
 import type { TaxRateSnapshot } from '../../../billing/invoice/own-terms.ts';
-import { type TaxLink, taxesInForce } from '../../../billing/invoice/tax.ts';
+import { taxesInForce } from '../../../billing/invoice/tax.ts';
 import { newId } from '../../../db/id.ts';
 import { type Columns, insertText, recordColumnTypes, writeRows } from '../../../db/rows/bulk.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { type LinkedTax, type TaxLinkRow, taxLinkOf, taxLinksText } from '../../customer/linked-tax.ts';
 
 /** What decides about the taxes of a subscription's invoices, whatever their period. */
 export interface SubscriptionTaxes {
   /** The invoiced customer pays none. */
   exempt: boolean;
-  links: (TaxLink & { rate: TaxRateSnapshot })[];
+  links: LinkedTax[];
 }
 
 /** The taxes of one invoice, as the pipeline takes them and as their rows will name them. */
@@ -27,35 +27,12 @@ export interface InvoiceTaxes {
   }[];
 }
 
-/** A link as `taxLinksText` reads it. */
-export interface TaxLinkRow {
-  association_id: string;
-  tax_behavior: 'inclusive' | 'exclusive';
-  currency: string;
-  auto_apply: boolean;
-  start_date: string;
-  end_date: string | null;
-  priority: number;
-  created_at: string;
-  percentage: string;
-  rate: Record<string, unknown>;
-}
-
 interface TaxesRow {
   id: string;
   exempt: boolean;
   links: TaxLinkRow[];
   [column: string]: unknown;
 }
-
-/** Links of rates to an entity as a column of named SQL, of the environment `$1`; `entityId` is an expression. */
-export const taxLinksText = (entityType: 'subscription' | 'customer', entityId: string) => `coalesce((
-  select jsonb_agg(jsonb_build_object('association_id', a.id, 'tax_behavior', a.tax_behavior, 'currency', a.currency, 'auto_apply', a.auto_apply,
-    'start_date', a.start_date, 'end_date', a.end_date, 'priority', a.priority, 'created_at', a.created_at,
-    'percentage', r.percentage_value::text, 'rate', to_jsonb(r)))
-  from tax_association a join tax_rate r on r.id = a.tax_rate_id
-  where a.environment_id = $1 and a.entity_type = '${entityType}' and a.entity_id = ${entityId} and a.status = 'published'
-), '[]')`;
 
 const taxesText = `
 select s.id, c.tax_treatment = 'exempt' as exempt, ${taxLinksText('subscription', 's.id')} as links
@@ -75,35 +52,6 @@ export async function readSubscriptionTaxes(
     'subscription-taxes',
   );
   return new Map(rows.map((row) => [row.id, { exempt: row.exempt, links: row.links.map(taxLinkOf) }]));
-}
-
-/** A link of a rate from its row. */
-export function taxLinkOf(link: TaxLinkRow): SubscriptionTaxes['links'][number] {
-  const rate = taxRateSnapshot(link.rate, decimalText(link.percentage));
-  return {
-    associationId: link.association_id,
-    rateId: rate.id,
-    percentage: rate.percentageValue,
-    taxBehavior: link.tax_behavior,
-    currency: link.currency,
-    autoApply: link.auto_apply,
-    start: instantText(link.start_date),
-    end: link.end_date === null ? null : instantText(link.end_date),
-    priority: link.priority,
-    createdAt: instantText(link.created_at),
-    rateStatus: rate.taxRateStatus,
-    scope: rate.scope,
-    rate,
-  };
-}
-
-/** The record of a rate from its row as PostgreSQL's `to_jsonb` shows it. */
-export function taxRateSnapshot(row: Record<string, unknown>, percentageValue: string): TaxRateSnapshot {
-  const members = Object.entries(row).map(([column, value]) => [
-    column.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()),
-    column.endsWith('_at') ? instantText(String(value)) : value,
-  ]);
-  return { ...(Object.fromEntries(members) as TaxRateSnapshot), percentageValue };
 }
 
 /** The taxes of one invoice of a subscription, in order of application; without a subscription there are none. */

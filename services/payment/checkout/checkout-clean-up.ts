@@ -7,7 +7,7 @@ import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { dropFrozenDraft } from '../../subscription/create/subscription-frozen-drop.ts';
 import { dropPlan } from '../../subscription/plan-change/subscription-planned.ts';
-import { failPurchase } from '../../wallet/wallet-purchase.ts';
+import { failPurchase } from '../../topup/wallet-purchase.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 
 const neverPaid = 'the checkout session expired before it was paid';

@@ -4,7 +4,7 @@ import { mandateLimit } from '../../../billing/payment/saved-method.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { type SettingValue, settingDefaults } from '../../platform/setting-defaults.ts';
-import { followMethods } from '../../wallet/auto-topup/auto-topup-switch.ts';
+import { followMethods } from '../../topup/auto-topup-switch.ts';
 import { mandateCeilings } from '../mandate-ceiling.ts';
 import type { CheckoutRow } from './checkout-row.ts';
 

@@ -6,8 +6,8 @@ import type { ScopedSql } from '../../../db/transaction.ts';
 import { type PaymentTransaction, type PaymentWithInvoice, paymentEvent } from '../../collection/payment-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { pauseByReturn } from '../../wallet/auto-topup/auto-topup-end.ts';
-import { lockPurchases } from '../../wallet/wallet-purchase.ts';
+import { pauseByReturn } from '../../topup/auto-topup-end.ts';
+import { lockPurchases } from '../../topup/wallet-purchase.ts';
 
 /** Money that a lost dispute took, as refunds made at the gateway are recorded. */
 export interface DisputedMoney extends RefundElsewhere {

@@ -6,7 +6,7 @@ import { customerNow } from '../../../db/clock.ts';
 import { decimalText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
 import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from '../../collection/payment-row.ts';
-import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
+import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
 import { refuseDisputed } from './dispute.ts';
 import { openRefunds } from './refund-plan.ts';
 

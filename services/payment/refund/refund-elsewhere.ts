@@ -15,7 +15,7 @@ import { wireToken } from '../../collection/wire-token.ts';
 import { countRefund } from '../../invoice/credit-note/invoice-refund.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { takeBackPurchase } from '../../wallet/purchase-taken-back.ts';
+import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
 import { type DisputedMoney, recordDisputes, settleDispute } from './dispute.ts';
 import { type GivenBack, unaccountedRefund } from './refund-count.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent } from './refund-row.ts';

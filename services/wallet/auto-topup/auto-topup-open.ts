@@ -8,14 +8,14 @@ import type { Transaction } from '../../../db/transaction.ts';
 import { openPayment } from '../../collection/payment.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { readSetting } from '../../platform/setting.ts';
+import { type AutoTopupRead, readAutoTopup } from '../../topup/auto-topup-read.ts';
+import { type AutoTopupState, lockAutoTopup, refreshAutoTopup } from '../../topup/auto-topup-standing.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { chargeForCredits } from '../charged-topup.ts';
 import { buyCredits } from '../invoiced-topup.ts';
 import { findWallet } from '../wallet.ts';
 import { walletBalances } from '../wallet-balance.ts';
 import { type TopupRequest, topUpWallet } from '../wallet-topup.ts';
-import { type AutoTopupRead, readAutoTopup } from './auto-topup-read.ts';
-import { type AutoTopupState, lockAutoTopup, refreshAutoTopup } from './auto-topup-standing.ts';
 
 /** What a look at a wallet is asked with. `isForced`: a person asks, so that pauses between top-ups do not hold; limits do. */
 export interface Evaluation {

@@ -2,7 +2,7 @@ import type { AutoTopup } from '../../../db/entities/wallet/wallet.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { createWallet, type NewWallet } from '../../ledger/wallet-create.ts';
-import { switchAutoTopup, withCollection } from './auto-topup-switch.ts';
+import { switchAutoTopup, withCollection } from '../../topup/auto-topup-switch.ts';
 
 /**
  * Makes a wallet with the automatic top-ups that it begins with, and returns its id; those that are enabled are looked at at once. Throws like

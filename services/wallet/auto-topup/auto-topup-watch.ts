@@ -4,10 +4,10 @@ import { creditValue } from '../../../billing/wallet/wallet.ts';
 import { realNow } from '../../../db/clock.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql, Transaction } from '../../../db/transaction.ts';
+import { readAutoTopup } from '../../topup/auto-topup-read.ts';
+import { lockAutoTopup, refreshAutoTopup } from '../../topup/auto-topup-standing.ts';
 import { findWallet } from '../wallet.ts';
 import type { WalletBalance } from '../wallet-balance.ts';
-import { readAutoTopup } from './auto-topup-read.ts';
-import { lockAutoTopup, refreshAutoTopup } from './auto-topup-standing.ts';
 
 const isIdle = `(state = 'armed' or (state = 'blocked' and reason in ('no_use', 'suspended')))`;
 const isWaiting = `${isIdle} and evaluate_at is null`;

@@ -1,11 +1,11 @@
-import { refuse } from '../../../billing/refusal.ts';
-import { pausesOfCards } from '../../../billing/wallet/auto-topup-standing.ts';
-import { customerNow, realNow } from '../../../db/clock.ts';
-import type { AutoTopup } from '../../../db/entities/wallet/wallet.ts';
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { watchEnvironment } from '../../alert/alert-watch.ts';
-import { isChargedAlone } from '../../collection/payment-connection.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { pausesOfCards } from '../../billing/wallet/auto-topup-standing.ts';
+import { customerNow, realNow } from '../../db/clock.ts';
+import type { AutoTopup } from '../../db/entities/wallet/wallet.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { watchEnvironment } from '../alert/alert-watch.ts';
+import { isChargedAlone } from '../collection/payment-connection.ts';
 import { followTopUp } from './auto-topup-standing.ts';
 
 /** A wallet whose top-ups may have been switched on, off or changed. */

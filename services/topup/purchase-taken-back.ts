@@ -6,7 +6,7 @@ import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
 import { enterDebitOf, type Ledger, type LedgerWallet } from '../ledger/wallet-ledger.ts';
 import { writeLedger } from '../ledger/wallet-ledger-write.ts';
-import { pauseByReturn } from './auto-topup/auto-topup-end.ts';
+import { pauseByReturn } from './auto-topup-end.ts';
 import { lockPurchases, type PurchaseRow } from './wallet-purchase.ts';
 
 /** Money of a paid purchase that leaves. */

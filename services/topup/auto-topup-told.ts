@@ -1,5 +1,5 @@
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
 
 /** A change that the workflow of a wallet's top-ups has to know of. */
 export interface ChangedTopUp {

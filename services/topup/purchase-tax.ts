@@ -5,7 +5,7 @@ import type { TopupTax } from '../../billing/invoice/taxed-credit.ts';
 import { type Decimal, roundToCurrency } from '../../billing/money/money.ts';
 import type { Scope } from '../../db/scope.ts';
 import type { Sql } from '../../db/transaction.ts';
-import { type TaxLinkRow, taxLinkOf, taxLinksText } from '../invoice/terms/invoice-tax.ts';
+import { type TaxLinkRow, taxLinkOf, taxLinksText } from '../customer/linked-tax.ts';
 import { settingDefaults } from '../platform/setting-defaults.ts';
 
 /** Taxes of what a wallet buys by invoice; none while bought credits are taxed at their use. */

@@ -12,7 +12,7 @@ import { type Ledger, lotOf, openLedger } from '../ledger/wallet-ledger.ts';
 import { writeWallets } from '../ledger/wallet-ledger-write.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { endAttempts } from './auto-topup/auto-topup-end.ts';
+import { endAttempts } from './auto-topup-end.ts';
 
 /** A bought lot or its bonus, as named SQL reads it. */
 export interface PurchaseRow {

@@ -1,10 +1,10 @@
-import { refuse } from '../../../billing/refusal.ts';
-import { declinesUntilPause, isHardDecline } from '../../../billing/wallet/auto-topup-limits.ts';
-import { pausesOfCards } from '../../../billing/wallet/auto-topup-standing.ts';
-import { missing } from '../../../db/rows/record.ts';
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { writeAudit } from '../../platform/audit.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { declinesUntilPause, isHardDecline } from '../../billing/wallet/auto-topup-limits.ts';
+import { pausesOfCards } from '../../billing/wallet/auto-topup-standing.ts';
+import { missing } from '../../db/rows/record.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { writeAudit } from '../platform/audit.ts';
 import { followTopUp, lockAutoTopup, refreshAutoTopup } from './auto-topup-standing.ts';
 
 /** A purchase of credits that completed or failed. */

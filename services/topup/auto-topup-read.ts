@@ -1,7 +1,7 @@
-import { type Decimal, decimalString, roundToCurrency } from '../../../billing/money/money.ts';
-import { isWithinMandate } from '../../../billing/payment/saved-method.ts';
-import { cooldownMs } from '../../../billing/wallet/auto-topup-cooldown.ts';
-import { minimumOf, termsOf } from '../../../billing/wallet/auto-topup-decision.ts';
+import { type Decimal, decimalString, roundToCurrency } from '../../billing/money/money.ts';
+import { isWithinMandate } from '../../billing/payment/saved-method.ts';
+import { cooldownMs } from '../../billing/wallet/auto-topup-cooldown.ts';
+import { minimumOf, termsOf } from '../../billing/wallet/auto-topup-decision.ts';
 import {
   type AutoTopupLimits,
   attemptsWithin,
@@ -13,16 +13,16 @@ import {
   mostTimes,
   type ReachedLimit,
   reachedWindows,
-} from '../../../billing/wallet/auto-topup-limits.ts';
-import type { PauseReason, StandingFacts } from '../../../billing/wallet/auto-topup-standing.ts';
-import { creditValue } from '../../../billing/wallet/wallet.ts';
-import type { AutoTopup } from '../../../db/entities/wallet/wallet.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { isChargedAlone } from '../../collection/payment-connection.ts';
-import { settingDefaults } from '../../platform/setting-defaults.ts';
-import { purchaseTaxes, withTax } from '../purchase-tax.ts';
+} from '../../billing/wallet/auto-topup-limits.ts';
+import type { PauseReason, StandingFacts } from '../../billing/wallet/auto-topup-standing.ts';
+import { creditValue } from '../../billing/wallet/wallet.ts';
+import type { AutoTopup } from '../../db/entities/wallet/wallet.ts';
+import { decimalText, instantText } from '../../db/rows/columns.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { isChargedAlone } from '../collection/payment-connection.ts';
+import { settingDefaults } from '../platform/setting-defaults.ts';
+import { purchaseTaxes, withTax } from './purchase-tax.ts';
 
 /** Everything that is read of a wallet's automatic top-ups, and what the pure functions are asked with. */
 export interface AutoTopupRead {

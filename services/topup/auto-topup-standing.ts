@@ -1,18 +1,18 @@
-import type { AgendaItem } from '../../../billing/agenda.ts';
+import type { AgendaItem } from '../../billing/agenda.ts';
 import {
   type AutoTopupStanding,
   autoTopupAgenda,
   autoTopupStanding,
   isTold,
-} from '../../../billing/wallet/auto-topup-standing.ts';
-import { decimalText } from '../../../db/rows/columns.ts';
-import type { Scope } from '../../../db/scope.ts';
-import type { Sql } from '../../../db/transaction.ts';
-import { walletEvent } from '../../ledger/wallet-event.ts';
-import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import { parkedReason } from '../../lifecycle/parked-object.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
+} from '../../billing/wallet/auto-topup-standing.ts';
+import { decimalText } from '../../db/rows/columns.ts';
+import type { Scope } from '../../db/scope.ts';
+import type { Sql } from '../../db/transaction.ts';
+import { walletEvent } from '../ledger/wallet-event.ts';
+import { replaceAgendas } from '../lifecycle/agenda.ts';
+import { parkedReason } from '../lifecycle/parked-object.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import { type AutoTopupRead, readAutoTopup } from './auto-topup-read.ts';
 import { type ChangedTopUp, noteTopUp } from './auto-topup-told.ts';
 
