@@ -9,8 +9,15 @@ const computing: Record<string, string[]> = {
   invoice: ['line', 'money', 'explanation'],
 };
 
-/** Rooms of `services/` that are no area of their own: the area whose tests look at them. */
-const within: Record<string, string> = { ledger: 'wallet', evaluation: 'alert', collection: 'payment', topup: 'wallet' };
+/** Rooms of `services/` that are no area of their own: the areas whose tests look at them. */
+const within: Record<string, string[]> = {
+  ledger: ['wallet'],
+  topup: ['wallet'],
+  charging: ['subscription'],
+  collection: ['payment'],
+  evaluation: ['alert'],
+  across: ['customer', 'invoice', 'subscription', 'wallet'],
+};
 
 const areas = readdirSync('test/integration').sort();
 
@@ -60,7 +67,7 @@ function testChanged(commit: string): boolean {
   const product = changed.filter((file) =>
     /^(api|workflows|activities|services|integrations|metering|db\/entities)\/.*\.ts$/.test(file),
   );
-  const touched = new Set(product.flatMap((file) => areaOf(file) ?? []));
+  const touched = new Set(product.flatMap(areasOf));
   const folders = [...touched].map((area) => `test/integration/${area}/`);
   const related = ['run', '--project', 'unit', '--project', 'replay', '--passWithNoTests', '--changed', commit];
   const slices = [...new Set([...folders, ...own])];
@@ -69,12 +76,12 @@ function testChanged(commit: string): boolean {
   );
 }
 
-/** The area of a product file; null for what every area shares. */
-function areaOf(file: string): string | null {
+/** The areas of a product file; none for what every area shares. */
+function areasOf(file: string): string[] {
   const [layer = '', room = ''] = file.replace(/^db\//, '').split('/');
-  if (layer === 'integrations') return 'integration';
-  if (layer === 'metering') return 'usage';
-  return areas.includes(room) ? room : (within[room] ?? null);
+  if (layer === 'integrations') return ['integration'];
+  if (layer === 'metering') return ['usage'];
+  return areas.includes(room) ? [room] : (within[room] ?? []);
 }
 
 const [what = '', commit = 'HEAD'] = process.argv.slice(2);
