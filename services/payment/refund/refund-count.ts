@@ -1,7 +1,7 @@
 import { decimal, decimalString, zero } from '../../../billing/money/money.ts';
 import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
-import type { PaymentRow } from '../payment-row.ts';
+import type { PaymentRow } from '../../collection/payment-row.ts';
 
 /** Word of a gateway that shows no single refunds about a charge. */
 export interface GivenBack {

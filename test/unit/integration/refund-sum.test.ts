@@ -9,7 +9,7 @@ import { moyasarNotifications } from '../../../integrations/moyasar/notification
 import { nomodAdapter } from '../../../integrations/nomod/adapter.ts';
 import { nomodNotifications } from '../../../integrations/nomod/notification.ts';
 import { GatewayOutcomeUnknown, type RefundRequest } from '../../../integrations/payment-gateway.ts';
-import { wireToken } from '../../../services/payment/wire-token.ts';
+import { wireToken } from '../../../services/collection/wire-token.ts';
 import { opened } from '../../support/gateways/gateway-under-test.ts';
 import { moyasarUnderTest } from '../../support/gateways/moyasar-under-test.ts';
 import { nomodUnderTest } from '../../support/gateways/nomod-under-test.ts';
