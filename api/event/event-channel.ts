@@ -54,12 +54,12 @@ interface Place {
  * After a page that was not full the next is not read for this long: events that come together go out together. It grows with the readers,
  * who cost the process a write each.
  */
-const gatherMs = { least: 50, ofReader: 0.5, most: 500 };
+const gatherMs = { least: 50, ofReader: 1, most: 500 };
 /** The safety net under the notifications, which may be lost with a connection. */
 const slowPollMs = 1_000;
 const retryMs = 1_000;
 /** Readers that get a page at once; the others follow a millisecond later each time, so that requests between them are not held up. */
-const takersATurn = 5;
+const takersATurn = 2;
 const turnMs = 1;
 /** Page read last, for readers that are a little behind. */
 const keptPages = 16;
