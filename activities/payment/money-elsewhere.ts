@@ -32,8 +32,8 @@ interface ChargedPayment {
 }
 
 /**
- * Asks what left of a captured charge at its gateway without us, and records it; null where nothing did. Throws an outage, so that it is
- * repeated, where the gateway gives no answer, and while one that tells only a sum has a refund of ours that it has not decided.
+ * Asks the gateway of a captured charge for refunds and disputes that were not made by us, and records them; null where there are none.
+ * Throws an outage, so that it is repeated, where the gateway gives no answer, and where it tells only a sum while a refund of ours is undecided.
  */
 export async function recordMoneyElsewhere(
   access: GatewayAccess,
@@ -81,14 +81,17 @@ async function askForReturns(
   }
 }
 
-/** Sum that a gateway without single refunds gave back; null where it is of ours alone. A repetition hears of what the first try recorded. */
+/** Sum that a gateway without single refunds gave back; null where it is all ours. After a repetition it holds refunds the first try recorded. */
 async function sumOf(
   gateway: PaymentGateway | null,
   charge: GatewayReference,
   { amount, elsewhere, isUnderWay, asOf }: AccountedRefunds,
 ): Promise<GivenBack | null> {
   if (!gateway?.refunds?.givenBack) return null;
-  if (isUnderWay) throw new RefundsChanged(`a refund of ours is undecided at ${gateway.name}, which tells only a sum`);
+  if (isUnderWay)
+    throw new RefundsChanged(
+      `a refund of ours is still undecided at ${gateway.name}, which tells only the sum of all refunds`,
+    );
   const sum = await gateway.refunds.givenBack(charge);
   return sum === null || (sum === amount && elsewhere === '0') ? null : { amount: sum, asOf };
 }

@@ -129,7 +129,7 @@ function lookUp(payment: MoyasarPayment, request: RefundRequest): GatewayRefundL
   return mark && mark.after <= payment.refunded ? succeeded(payment.id, request) : { status: 'not_found' };
 }
 
-/** What a payment counts as given back; one that a person voided went back whole. */
+/** Sum that was given back of a payment, whoever did it: all of it where a person voided it. */
 function givenBack({ status, amount, captured, refunded, currency }: MoyasarPayment): string {
   return amountOfMoyasar(status === 'voided' ? captured || amount : refunded, currency);
 }

@@ -63,7 +63,9 @@ function standing(checkout: NomodCheckout, request: RefundRequest): GatewayRefun
   return { status: 'succeeded', gatewayRefundId: refundIdOf(request), amount, currency, failureReason: null };
 }
 
-/** What went back of a charge; null where a part did and the key of the checkout may not read charges, which alone tell how much. */
+/**
+ * Sum that was given back of a charge, whoever did it. Null where it is not all, and the key may not read charges, which alone tell how much.
+ */
 async function givenBack(client: NomodClient, charge: GatewayReference): Promise<string | null> {
   const { checkoutId, chargeId } = chargeOf(charge);
   const { status, amount } = chargeIn(await checkoutOf(client, checkoutId), chargeId);

@@ -1,7 +1,7 @@
 /**
- * Joins the number of the customer that a subject `s` belongs to, as `holder.number`: who gave the external id up, or who has it in the
- * environment `$2`; null where it belongs to nobody. Both that and the customer are found by an index, however many customers there
- * are: policies of rows keep PostgreSQL from using one for a condition that contains a query, hence the join that is not merged.
+ * Joins `holder.number`, the number of the customer that a subject `s` belongs to: the former holder of its external id where that was
+ * given up, otherwise the present one in environment `$2`; null for nobody. The query stays apart (`offset 0`): because of the policies
+ * of rows, PostgreSQL uses no index for a condition that contains a query, and would compare every customer.
  */
 export const holderOfSubject = `
 cross join lateral (select case when s.holder is null then (select h.number from customer h

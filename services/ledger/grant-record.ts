@@ -7,7 +7,7 @@ import { badField, missing, touch } from '../../db/rows/record.ts';
 import type { Transaction } from '../../db/transaction.ts';
 import { writeAudit } from '../platform/audit.ts';
 
-/** Whom a new grant is for: exactly one of the ids. */
+/** Receiver of a new grant: exactly one of the ids. */
 export interface GrantOwner {
   planId: string | null;
   addonId: string | null;

@@ -6,8 +6,8 @@ import { eventBodies } from './told-customer.ts';
 
 /**
  * Writes events in the transaction they report, in the order given, with the next gapless `sequence` of each object. Those of the
- * catalogue and no others: another type or payload does not compile.
- * One statement whatever the number of events, and one before it for the customers of the subscriptions they show. design: architecture §5 Outbox
+ * catalogue and no others: another type or payload does not compile. Takes one statement for any number of events, and one more
+ * where they show subscriptions, for the customers of those. design: architecture §5 Outbox
  */
 export async function writeEvents(sql: Sql, scope: Scope, events: readonly OutboundEvent[]): Promise<void> {
   if (events.length === 0) return;

@@ -8,12 +8,14 @@ export async function eventBodies(sql: Sql, scope: Scope, events: readonly Outbo
   const ids = new Set(
     events.flatMap(({ payload }) => ('subscription' in payload ? payload.subscription.customer_id : [])),
   );
-  const customers = ids.size > 0 ? await toldCustomers(sql, scope, [...ids]) : undefined;
+  const customers = ids.size > 0 ? await toldCustomers(sql, scope, [...ids]) : new Map<string, ToldCustomer>();
   const withCustomer = (key: string, value: unknown) =>
     key === 'subscription' && isOfCustomer(value)
-      ? { ...value, customer: customers?.get(value.customer_id) ?? null }
+      ? { ...value, customer: customers.get(value.customer_id) ?? null }
       : value;
-  return events.map(({ name, payload }) => JSON.stringify({ event_type: name, ...payload }, customers && withCustomer));
+  return events.map(({ name, payload }) =>
+    JSON.stringify({ event_type: name, ...payload }, 'subscription' in payload ? withCustomer : undefined),
+  );
 }
 
 const isOfCustomer = (value: unknown): value is { customer_id: string } =>

@@ -16,7 +16,7 @@ export interface DebitRequest {
   metadata: Record<string, string>;
 }
 
-/** A debit of which several share a transaction. */
+/** A debit beside others in one transaction, with the request that asked for it. */
 type SharedDebit = DebitRequest & { requestId: string };
 
 /** Debits of one wallet, in the order asked. */
@@ -38,9 +38,9 @@ export async function debitWallet(tx: Transaction, request: DebitRequest): Promi
 
 /**
  * Debits by hand as the API takes them. Those of one wallet that come while others of it are written share the next transaction, and
- * so do those of different wallets of an environment: what is locked, read and written is so once for many. A lonely one waits for nothing;
- * one that is refused is refused alone; one whose wallet another transaction has waits for it alone. Answers what `read` says of
- * the wallets once the debits are entered. Throws as `debitWallet` does.
+ * so do those of different wallets of an environment: one lock, one reading and one writing for many. A debit that comes alone waits for
+ * nothing; a refused one is refused alone; one whose wallet another transaction has locked waits by itself. Answers what `read` says
+ * of the wallet after its debits. Throws as `debitWallet` does.
  */
 export function sharedDebits<T>(
   database: Database,

@@ -3,7 +3,7 @@ import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
 import type { PaymentRow } from '../../collection/payment-row.ts';
 
-/** Word of a gateway that shows no single refunds about a charge. */
+/** Sum that a gateway says was given back of a charge, where it shows no single refunds. */
 export interface GivenBack {
   /** Sum of all that went back, by whomever. */
   amount: string;
@@ -17,7 +17,7 @@ export interface AccountedRefunds {
   amount: string;
   /** Sum of those that were made at the gateway itself. */
   elsewhere: string;
-  /** True while the gateway has one of ours and has not said what became of it: what it counts may hold that one or not. */
+  /** True while a refund of ours is undecided at the gateway, whose sum may hold it or not. */
   isUnderWay: boolean;
   /** Changes with every step of one of them. */
   asOf: string;
@@ -28,7 +28,7 @@ export class RefundsChanged extends Error {
   override readonly name = 'RefundsChanged';
 }
 
-/** Refunds of a payment by their gateway. One that waits for a person since it was asked about in vain holds up nothing. */
+/** Counts the recorded refunds of a payment. One that is parked, and so waits for a person, is not under way. */
 export async function accountedRefunds(tx: ScopedSql, paymentId: string): Promise<AccountedRefunds> {
   const [row] = await tx.rows<AccountedRow>(accountedText, [tx.scope.environmentId, paymentId]);
   if (!row) throw new Error(`the refunds of payment ${paymentId} could not be counted`);

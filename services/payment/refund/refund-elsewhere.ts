@@ -67,7 +67,7 @@ interface Named {
 export interface MoneyElsewhere {
   refunds: readonly RefundElsewhere[];
   disputes?: readonly DisputeAtGateway[];
-  /** Of a gateway that shows no single refunds. */
+  /** Sum of all refunds, from a gateway that shows no single ones. */
   givenBack?: GivenBack | null;
 }
 

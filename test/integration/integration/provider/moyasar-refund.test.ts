@@ -195,7 +195,7 @@ describe('beside a refund of ours', () => {
     await expect.poll(() => Object.keys(payment.metadata ?? {}), patience).toHaveLength(1);
     const [{ id: objectId }] = (await read(`/refunds?payment_ids=${paymentId}`)).items;
     const ours = { objectType: 'refund', objectId };
-    // What time does after a day.
+    // Time does the same after a day.
     await inSqlTransaction(base.database, base.scope, (tx) =>
       parkObject(tx, tx.scope, { ...ours, step: 'reportUnanswered', reason: 'no answer' }),
     );
