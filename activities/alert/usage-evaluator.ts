@@ -1,7 +1,7 @@
 import type { Scope } from '../../db/scope.ts';
 
 /**
- * Whoever looks at usage for what follows from it. It is given customers whose usage changed, 50 at most, decides by rows
+ * Whoever looks at usage for what follows from it. It is given customers whose usage changed, a few at a time, decides by rows
  * and acts by commands of their objects. It must be harmless to ask again; what fails for one customer must not stop the
  * others. A customer about whom it answers nothing is looked at again with every mark, a second later at the earliest.
  */

@@ -16,10 +16,10 @@ import { crashPoint } from '../crash-points.ts';
 import type { Headroom, LookAgain, UsageEvaluator } from './usage-evaluator.ts';
 
 /**
- * Customers that an evaluator is given in one call, 50 at most, and fewer where nobody cannot wait: whoever may have crossed a threshold waits
- * for one call. design: money-in-wallets finding 57
+ * Customers that an evaluator is given in one call. They are few, because whoever may have crossed a threshold waits for the call that is
+ * under way, and goes before those that were looked at since. design: money-in-wallets finding 57
  */
-const customersACall: MarkLimits = { urgent: 50, routine: 6 };
+const customersACall: MarkLimits = { urgent: 10, routine: 6 };
 /** When a customer is looked at again whose evaluation failed. spec: subscriptions-and-invoicing §2.5, five minutes at most */
 const againAfterMs = 5 * 60_000;
 
@@ -28,7 +28,7 @@ export interface UsageLooks {
   readonly names: readonly string[];
   /** Names of those that have something to look at. */
   due(scope: Scope, time: MarkTime): Promise<string[]>;
-  /** Gives an evaluator the customers it is due to look at, 50 at most, and keeps that it looked. Answers how many there were. */
+  /** Gives an evaluator the customers it is due to look at, a few at a time, and keeps that it looked. Answers how many there were. */
   look(scope: Scope, evaluator: string, time: MarkTime): Promise<number>;
 }
 

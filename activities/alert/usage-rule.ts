@@ -6,7 +6,7 @@ import type { PayerFigures, WantedFigures } from '../../services/evaluation/paye
  * them, in transactions of its own or by commands of their objects. It must be harmless to ask again.
  */
 export interface UsageRule {
-  /** Finds what it watches of customers, 50 at most, before their usage is measured. */
+  /** Finds what it watches of customers, a few at a time, before their usage is measured. */
   watch(scope: Scope, customerIds: readonly string[]): Promise<Watched[]>;
 }
 

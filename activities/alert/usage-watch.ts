@@ -33,7 +33,7 @@ export function createUsageWatchActivities({ database, looks }: { database: Data
       });
     },
 
-    /** Has one evaluator look at the customers it is due to look at, 50 at a time. Answers how many it looked at. */
+    /** Has one evaluator look at the customers it is due to look at, a few at a time. Answers how many it looked at. */
     async evaluateUsage({ evaluator, ...start }: UsageWatchStart & { evaluator: string }): Promise<number> {
       const context = Context.current();
       const scope = workflowScope(start);
