@@ -39,7 +39,7 @@ export function alertRule(database: Database): UsageRule {
             wants: { running: [watched.subscriptionId] },
             async act({ running }) {
               const cost = running.get(watched.subscriptionId);
-              return cost ? alerting(scope, (tx) => alertSpending(tx, watched, cost)) : nothing;
+              return cost ? alerting(scope, (tx) => alertSpending(tx, watched.subscriptionId, cost)) : nothing;
             },
           }),
         ),

@@ -33,6 +33,7 @@ export interface NewAlertSetting {
  */
 export async function createAlertSetting(tx: Transaction, input: NewAlertSetting): Promise<AlertSetting> {
   await refuseUnknownEntity(tx, input);
+  await lockEntity(tx, input);
   const setting = await insertAlertSetting(tx, input);
   await tellEntity(tx, setting, input.config);
   await watchAlerts(tx, setting);
@@ -134,20 +135,29 @@ async function archive(tx: Transaction, setting: AlertSetting): Promise<void> {
 
 /** Writes a setting of a wallet or feature into its `alert_settings` too. */
 async function tellEntity(tx: Transaction, setting: AlertSetting, config: AlertConfig | null): Promise<void> {
-  const { entityType, entityId: id } = setting;
-  if (entityType !== 'wallet' && entityType !== 'feature') return;
-  const where = { id, environmentId: tx.scope.environmentId };
-  const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
-  const row =
-    entityType === 'wallet'
-      ? await tx.em.findOneOrFail(Wallet, where, locked)
-      : await tx.em.findOneOrFail(Feature, where, locked);
+  const row = await lockEntity(tx, setting);
+  if (!row) return;
   row.alertSettings = config as Record<string, unknown> | null;
   touch(tx, row);
   await tx.em.flush();
 }
 
+/** Locks the wallet or feature of a setting; null where the setting is about something else. */
+async function lockEntity(
+  tx: Transaction,
+  { entityType, entityId: id }: Pick<AlertSetting, 'entityType' | 'entityId'>,
+): Promise<Wallet | Feature | null> {
+  if (entityType !== 'wallet' && entityType !== 'feature') return null;
+  const where = { id, environmentId: tx.scope.environmentId };
+  const locked = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+  return entityType === 'wallet'
+    ? tx.em.findOneOrFail(Wallet, where, locked)
+    : tx.em.findOneOrFail(Feature, where, locked);
+}
+
+/** Locks a setting, after the wallet or feature that it is about, which are changed and looked at in this order too. */
 async function lockSetting(tx: Transaction, id: string): Promise<AlertSetting> {
+  await lockEntity(tx, await findAlertSetting(tx, id));
   const where = { id, environmentId: tx.scope.environmentId };
   const setting = await tx.em.findOne(AlertSetting, where, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (!setting) throw missing('alert setting', id);

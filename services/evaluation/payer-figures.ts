@@ -7,7 +7,7 @@ import { askingOnce } from '../charging/usage-once.ts';
 import { restOfThreshold, thresholdRequests } from '../subscription/period/subscription-threshold.ts';
 import type { UsageReader } from '../usage-reader.ts';
 import { answersForUsage, balancesAfter, paidSubscriptions, type WalletBalance } from '../wallet/wallet-balance.ts';
-import { activeWallets, type MeasuredWallets, watchedWallets } from './wallet-alert-evaluate.ts';
+import { activeWallets, type MeasuredWallets, measuredWallets } from './wallet-alert-evaluate.ts';
 
 /** Figures of a customer's usage that rules read. */
 export interface WantedFigures {
@@ -68,7 +68,7 @@ export async function measurePayer(
       thresholds.map((asked) => [asked.request.subscription.id, restOfThreshold(asked, linesOf(asked.request.key))]),
     ),
     balances,
-    wallets: wanted.wallets ? await watchedWallets(tx, customerId, wallets, balances) : null,
+    wallets: wanted.wallets ? await measuredWallets(tx, customerId, wallets, balances) : null,
   };
 }
 

@@ -25,62 +25,53 @@ export interface SpendSetting {
 export interface WatchedSpending {
   subscriptionId: string;
   customerId: string;
-  settings: SpendSetting[];
 }
 
+const settingsText = `alert_setting a on a.environment_id = s.environment_id and a.status = 'published' and a.enabled
+  and (a.entity_type = 'subscription' and a.entity_id = s.id
+    or a.entity_type in ('subscription_line_item', 'group') and a.parent_entity_id = s.id)`;
+
+const isWatchedText = `exists (select from setting where environment_id = $1 and key = 'subscription_alert_config' and status = 'published'
+  and value ->> 'alert_enabled' = 'true')`;
+
 /**
- * Subscriptions of customers with the settings that watch them; none while `subscription_alert_config` is off. Usage through a
- * subscription that inherits marks the customer of its parent too. spec: wallets-and-payments §1.9, §2.16
+ * Subscriptions of customers that settings watch; none while `subscription_alert_config` is off. Usage through a subscription that
+ * inherits marks the customer of its parent too. spec: wallets-and-payments §1.9, §2.16
  */
 export async function watchedSpending(
   sql: Sql,
   scope: Scope,
   customerIds: readonly string[],
 ): Promise<WatchedSpending[]> {
-  const rows = await sql.rows<{
-    subscription_id: string;
-    customer_id: string;
-    id: string;
-    entity_type: AlertEntity;
-    entity_id: string;
-    parent_entity_id: string;
-    config: AlertConfig;
-  }>(
-    `select s.id as subscription_id, s.customer_id, a.id, a.entity_type, a.entity_id, a.parent_entity_id, a.config
-     from subscription s join alert_setting a on a.environment_id = s.environment_id and a.status = 'published' and a.enabled
-       and (a.entity_type = 'subscription' and a.entity_id = s.id
-         or a.entity_type in ('subscription_line_item', 'group') and a.parent_entity_id = s.id)
+  return sql.rows<{ subscriptionId: string; customerId: string }>(
+    `select distinct s.id as "subscriptionId", s.customer_id as "customerId" from subscription s join ${settingsText}
      where s.environment_id = $1 and s.status = 'published' and s.subscription_status in ('active', 'trialing')
-       and s.customer_id = any($2)
-       and exists (select from setting where environment_id = $1 and key = 'subscription_alert_config' and status = 'published'
-         and value ->> 'alert_enabled' = 'true')
-     order by s.id, a.id`,
+       and s.customer_id = any($2) and ${isWatchedText} order by 1`,
     [scope.environmentId, [...customerIds]],
   );
-  return [...Map.groupBy(rows, (row) => row.subscription_id)].map(([subscriptionId, own]) => ({
-    subscriptionId,
-    customerId: own[0]!.customer_id,
-    settings: own.map((row) => ({
-      id: row.id,
-      entityType: row.entity_type,
-      entityId: row.entity_id,
-      parentEntityId: row.parent_entity_id,
-      config: row.config,
-    })),
-  }));
+}
+
+/** Settings that watch a subscription now; they stay as they are until the transaction ends. */
+async function settingsNow(tx: ScopedSql, subscriptionId: string): Promise<SpendSetting[]> {
+  return tx.rows<SpendSetting & { [column: string]: unknown }>(
+    `select a.id, a.entity_type as "entityType", a.entity_id as "entityId", a.parent_entity_id as "parentEntityId", a.config
+     from subscription s join ${settingsText} where s.environment_id = $1 and s.id = $2 and ${isWatchedText} order by a.id for share of a`,
+    [tx.scope.environmentId, subscriptionId],
+  );
 }
 
 /**
  * Compares what a subscription's current period costs up to its customer's present, usage and fixed charges together, with the
- * settings that watch it; a new period begins new streams. A stream that the period before left in alarm is told as recovered
+ * settings that watch it now, whatever they were when usage was measured; a new period begins new streams. A stream that the period before left in alarm is told as recovered
  * once, with the first state of the new one that is ok. spec: wallets-and-payments §2.16
  */
 export async function alertSpending(
   tx: ScopedSql,
-  { subscriptionId, settings }: WatchedSpending,
+  subscriptionId: string,
   { subscription: row, lines, now }: RunningCost,
 ): Promise<AlertOutcome> {
   const { scope } = tx;
+  const settings = await settingsNow(tx, subscriptionId);
   const groups = await groupsOfItems(tx, subscriptionId);
   const present = { now, isTestClock: row.testClockId !== null };
   const readings = settings.map((setting) => spendReading(row, setting, spent(setting, lines, groups), present));

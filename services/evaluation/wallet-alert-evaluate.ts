@@ -33,14 +33,13 @@ export async function payersAmong(sql: Sql, scope: Scope, customerIds: readonly 
   return rows.map(({ id }) => id);
 }
 
-/** Active wallets of a customer with what is watched of them, and their balances after usage. */
+/** Active wallets of a customer as they were when its usage was measured, and their balances after it. */
 export interface MeasuredWallets {
   customerId: string;
   present: Present;
-  wallets: readonly WatchedWallet[];
+  wallets: readonly Wallet[];
   /** By wallet id. */
   ongoing: ReadonlyMap<string, WalletBalance>;
-  features: readonly WatchedFeature[];
 }
 
 /** Wallets of a customer that are watched, in their order. */
@@ -49,38 +48,40 @@ export function activeWallets(tx: Transaction, customerId: string): Promise<Wall
   return tx.em.find(Wallet, where, { orderBy: { id: 'asc' } });
 }
 
-/** Reads what is watched of a customer's wallets, beside their balances. */
-export async function watchedWallets(
+/** Adds to a customer's wallets and their balances after usage at which present of the customer they are. */
+export async function measuredWallets(
   tx: Transaction,
   customerId: string,
-  rows: readonly Wallet[],
-  balances: ReadonlyMap<string, WalletBalance>,
+  wallets: readonly Wallet[],
+  ongoing: ReadonlyMap<string, WalletBalance>,
 ): Promise<MeasuredWallets> {
-  const { environmentId } = tx.scope;
-  const [facts] = await tx.rows<{ frozen: boolean; default_alerts: Record<string, unknown> | null }>(
-    `select c.test_clock_id is not null as frozen, (select value from setting s where s.environment_id = $1
-       and s.key = 'wallet_balance_alert_config' and s.status = 'published') as default_alerts from customer c where c.id = $2`,
-    [environmentId, customerId],
+  const [customer] = await tx.rows<{ frozen: boolean }>(
+    'select test_clock_id is not null as frozen from customer where id = $1',
+    [customerId],
   );
-  const settings = await tx.rows<{ id: string; entity_id: string }>(
-    `select id, entity_id from alert_setting where environment_id = $1 and entity_type = 'wallet' and entity_id = any($2)
-     and status = 'published'`,
-    [environmentId, rows.map(({ id }) => id)],
+  const now = [...ongoing.values()][0]?.now ?? new Date().toISOString();
+  return { customerId, present: { now, isTestClock: customer?.frozen ?? false }, wallets, ongoing };
+}
+
+/** Settings in force that are not in a wallet's own row. */
+interface AlertSettings {
+  /** Stored default of the environment, null where nothing is. */
+  environment: Record<string, unknown> | null;
+  /** Ids of wallets' settings by wallet id. */
+  ofWallets: Readonly<Record<string, string>>;
+  features: readonly WatchedFeature[];
+}
+
+async function alertSettings(tx: ScopedSql, walletIds: readonly string[]): Promise<AlertSettings> {
+  if (walletIds.length === 0) return { environment: null, ofWallets: {}, features: [] };
+  const [found] = await tx.rows<{ environment: Record<string, unknown> | null; of_wallets: Record<string, string> }>(
+    `select (select value from setting where environment_id = $1 and key = 'wallet_balance_alert_config' and status = 'published')
+         as environment,
+       (select coalesce(jsonb_object_agg(entity_id, id), '{}') from alert_setting where environment_id = $1 and entity_type = 'wallet'
+         and entity_id = any($2) and status = 'published') as of_wallets`,
+    [tx.scope.environmentId, walletIds],
   );
-  const settingOf = new Map(settings.map((row) => [row.entity_id, row.id]));
-  return {
-    customerId,
-    present: { now: [...balances.values()][0]?.now ?? new Date().toISOString(), isTestClock: facts?.frozen ?? false },
-    wallets: rows.map((row) => ({
-      ...row,
-      balance: decimal(row.balance),
-      creditBalance: decimal(row.creditBalance),
-      alerts: walletAlerts(row.alertSettings, facts?.default_alerts),
-      alertSettingId: settingOf.get(row.id) ?? null,
-    })),
-    ongoing: balances,
-    features: rows.length === 0 ? [] : await watchedFeatures(tx),
-  };
+  return { environment: found!.environment, ofWallets: found!.of_wallets, features: await watchedFeatures(tx) };
 }
 
 async function watchedFeatures(tx: ScopedSql): Promise<WatchedFeature[]> {
@@ -101,21 +102,14 @@ const balanceAlerts = ['low_credit_balance', 'low_ongoing_balance', 'feature_wal
 
 /**
  * Compares measured balances with their alerts, under the locks of the wallets: the balance itself, what usage leaves of it, and each
- * watched feature, in this order. What moved meanwhile has marked the customer again. spec: wallets-and-payments §2.16
+ * watched feature, in this order. The settings are those of now, not of when usage was measured: a change between the two has marked the
+ * customer again, and must not be followed by an alarm of what it replaced. Of balances too, what moved meanwhile has marked the customer
+ * again. spec: wallets-and-payments §2.16
  */
 export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Promise<AlertOutcome> {
-  const { customerId, present, wallets, ongoing } = measured;
-  const ids = wallets.map(({ id }) => id);
-  const locked = await tx.rows<{ id: string; balance: string; credit_balance: string }>(
-    `select id, balance, credit_balance from wallet where environment_id = $1 and id = any($2) and wallet_status = 'active'
-     order by id for update`,
-    [tx.scope.environmentId, ids],
-  );
-  const unmoved = new Map(locked.map((row) => [row.id, row]));
-  const still = wallets.filter((wallet) => {
-    const row = unmoved.get(wallet.id);
-    return row && decimal(decimalText(row.credit_balance)).equals(wallet.creditBalance);
-  });
+  const { customerId, present, ongoing } = measured;
+  const { wallets, settings } = await lockWallets(tx, measured);
+  const still = wallets.filter((wallet) => wallet.isUnmoved);
   const bases = await percentageBases(tx, tx.scope, wallets);
   const readings: AlertReading[] = [];
   const headrooms: Decimal[] = [];
@@ -123,7 +117,7 @@ export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Pr
     const base = bases.credits.get(wallet.id) ?? null;
     const left = ongoing.get(wallet.id)!;
     const ofUsage = ongoingReading(wallet, left, present, base);
-    const ofFeatures = measured.features.map((feature) => featureReading(feature, wallet, left, present));
+    const ofFeatures = settings.features.map((feature) => featureReading(feature, wallet, left, present));
     readings.push(...[creditReading(wallet, present, base), ofUsage].filter((one) => one !== null), ...ofFeatures);
     if (ofUsage) headrooms.push(...moneyHeadroom(wallet, ofUsage, base));
     headrooms.push(...ofFeatures.flatMap(({ config, value }) => alertHeadroom(config, value) ?? []));
@@ -136,6 +130,34 @@ export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Pr
     againAt: [againAt, toldAgainAt].filter((at) => at !== null).sort()[0] ?? null,
     headroom: headrooms.length === 0 ? null : decimalString(headrooms.reduce(least)),
   };
+}
+
+/** Locks measured wallets and reads their settings of now. A wallet that is closed, or whose balance is another, has moved. */
+async function lockWallets(
+  tx: ScopedSql,
+  { wallets }: MeasuredWallets,
+): Promise<{ wallets: (WatchedWallet & { isUnmoved: boolean })[]; settings: AlertSettings }> {
+  const ids = wallets.map(({ id }) => id);
+  const rows = await tx.rows<{ id: string; credit_balance: string; alert_settings: Record<string, unknown> | null }>(
+    `select id, credit_balance, alert_settings from wallet where environment_id = $1 and id = any($2) and wallet_status = 'active'
+     order by id for update`,
+    [tx.scope.environmentId, ids],
+  );
+  const locked = new Map(rows.map((row) => [row.id, row]));
+  const settings = await alertSettings(tx, ids);
+  const watched = wallets.map((wallet) => {
+    const row = locked.get(wallet.id);
+    const creditBalance = decimal(wallet.creditBalance);
+    return {
+      ...wallet,
+      balance: decimal(wallet.balance),
+      creditBalance,
+      alerts: walletAlerts(row ? row.alert_settings : wallet.alertSettings, settings.environment),
+      alertSettingId: settings.ofWallets[wallet.id] ?? null,
+      isUnmoved: row !== undefined && decimal(decimalText(row.credit_balance)).equals(creditBalance),
+    };
+  });
+  return { wallets: watched, settings };
 }
 
 /** Money that usage may cost before the wallet's next level; a percentage of credits has their value. None where no level is left. */
