@@ -105,7 +105,8 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   tellWallets(temporal, timerSpreadMs);
   const task = createTaskActivities({ database, metering, temporal, outgoing });
   /** What follows from usage; each is given the customers whose usage changed. */
-  const looks = usageLooks({ database, evaluators: [usageEvaluator({ database, readUsage, temporal })] });
+  const evaluator = usageEvaluator({ database, readUsage, temporal, onFailure: logFailedLook });
+  const looks = usageLooks({ database, evaluators: [evaluator] });
   const activities = {
     ...lifecycles.all,
     ...createCustomerOnboardingActivities({ database, temporal }),
@@ -219,4 +220,8 @@ function bulkActivities({ database, temporal, metering, clickhouse = null }: Wor
     ...createUsageFeedActivities({ database, clickhouse }),
     ...createMeterBuildActivities({ database }),
   };
+}
+
+function logFailedLook(customerId: string, error: unknown): void {
+  Runtime.instance().logger.warn(`a look at customer ${customerId} failed and is tried again in minutes`, { error });
 }

@@ -9,15 +9,20 @@ import type { UsageRule, Watched } from './usage-rule.ts';
 
 const maxAtOnce = 2;
 
-/**
- * All that follows from usage: each customer is measured and rated once, and every rule about it reads those figures, in the order of the
- * rules. A rule that fails for a customer stops neither the others nor other customers. design: money-in-wallets finding 57
- */
-export function payerEvaluator(dependencies: {
+/** Needs of evaluating customers by their usage. */
+export interface PayerEvaluation {
   database: Database;
   readUsage: UsageReader;
-  rules: readonly UsageRule[];
-}): UsageEvaluator {
+  /** Told of what fails for a customer and is no outage. */
+  onFailure: (customerId: string, error: unknown) => void;
+}
+
+/**
+ * All that follows from usage: each customer is measured and rated once, and every rule about it reads those figures, in the order of the
+ * rules. A rule that fails for a customer stops neither the others nor other customers: it is told, and tried again in some minutes.
+ * design: money-in-wallets finding 57
+ */
+export function payerEvaluator(dependencies: PayerEvaluation & { rules: readonly UsageRule[] }): UsageEvaluator {
   return {
     name: 'usage',
     async evaluate(scope, customerIds) {
@@ -38,7 +43,7 @@ export function payerEvaluator(dependencies: {
 }
 
 async function lookAt(
-  { database, readUsage }: { database: Database; readUsage: UsageReader },
+  { database, readUsage, onFailure }: PayerEvaluation,
   scope: Scope,
   customerId: string,
   watched: readonly Watched[],
@@ -49,6 +54,7 @@ async function lookAt(
       await work();
     } catch (error) {
       if (isOutage(error)) throw error;
+      onFailure(customerId, error);
       answers.push({ customerId, at: null });
     }
   };

@@ -14,7 +14,11 @@ import type { TestPlatform } from './billing.ts';
 export function usageWatch({ base: { database, scope }, temporal }: Pick<TestPlatform, 'base' | 'temporal'>) {
   const metering = openPostgresUsageStore(database);
   afterAll(() => metering.close());
-  const evaluator = usageEvaluator({ database, readUsage: usageReader(metering), temporal: temporal.client });
+  const onFailure = (_customerId: string, error: unknown) => {
+    throw error;
+  };
+  const readUsage = usageReader(metering);
+  const evaluator = usageEvaluator({ database, readUsage, temporal: temporal.client, onFailure });
   const looks = usageLooks({ database, evaluators: [evaluator] });
   const lookAtAll = async () => {
     await inSqlTransaction(database, scope, (tx) => takeUpDated(tx, scope, 'now', new Date().toISOString()));

@@ -60,13 +60,16 @@ test('finding 57: usage is read once a look, for budgets, balances, spending, to
   await advanceTo(api, customer.clockId, '2026-04-03T00:00:00Z');
 
   const readUsage = usageReader(metering);
-  const evaluator = usageEvaluator({ database: single, readUsage, temporal: temporal.client });
+  const failures: unknown[] = [];
+  const onFailure = (_customerId: string, error: unknown) => failures.push(error);
+  const evaluator = usageEvaluator({ database: single, readUsage, temporal: temporal.client, onFailure });
   const before = await readings();
   const answers = await evaluator.evaluate(base.scope, [customer.customerId]);
   expect((await readings()) - before).toBe(1);
   // A budget, two alarms that rang, the rest until the wallet is low, and that until the threshold of 60.
   const { customerId } = customer;
   const [, ...ofRules] = answers;
+  expect(failures).toEqual([]);
   expect(ofRules).toEqual(['0', null, null, '40', '20'].map((headroom) => ({ customerId, headroom })));
 
   expect(await logged(id, 'low_ongoing_balance')).toEqual([['in_alarm', '60']]);
