@@ -62,6 +62,8 @@ export interface WorkerDependencies {
   webhooks?: WebhookDependencies | undefined;
   /** Made once and given to every worker of a test run; made here when absent. */
   workflowBundle?: WorkflowBundleOption;
+  /** Gives the thread of workflows that may call activities of these names; one that ends with these workers when absent. */
+  workflowThread?: (activityNames: readonly string[]) => WorkflowThread;
   /** Timers of real time are spread over this window after their exact instant. */
   timerSpreadMs?: number;
   maxCachedWorkflows?: number;
@@ -124,7 +126,8 @@ export async function createWorkers(dependencies: WorkerDependencies): Promise<W
   const activitiesOfBulk = { ...bulkActivities(dependencies), ...task };
   const interceptors = { activity: [failureInterceptor] };
   const workflowBundle = dependencies.workflowBundle ?? (await bundleWorkflows());
-  const workflowThread = new WorkflowThread(Object.keys({ ...activities, ...activitiesOfBulk }));
+  const activityNames = Object.keys({ ...activities, ...activitiesOfBulk });
+  const workflowThread = dependencies.workflowThread?.(activityNames) ?? new WorkflowThread(activityNames);
   const lifecycle = await createWorkflowWorker({
     connection,
     namespace,

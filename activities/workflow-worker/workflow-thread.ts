@@ -19,7 +19,8 @@ export const withoutLimit = undefined as unknown as number;
 
 /**
  * The one thread of a process in which its workflows run, whichever worker they belong to: each thread holds the bundle, its source
- * map and the SDK, some 45 MiB. It starts with the first worker that joins, whose bundle is that of all, and ends with the last.
+ * map and the SDK, some 45 MiB. It starts with the first worker that joins, whose bundle is that of all, and ends with the last
+ * unless it is kept.
  */
 export class WorkflowThread {
   readonly #activityNames: ReadonlySet<string>;
@@ -29,6 +30,12 @@ export class WorkflowThread {
   /** `activityNames` are those of all workers that will join: a workflow that calls another as a local activity fails at once. */
   constructor(activityNames: Iterable<string>) {
     this.#activityNames = new Set(activityNames);
+  }
+
+  /** Has it go on after its last worker, until the process ends. */
+  keep(): this {
+    this.#workers += 1;
+    return this;
   }
 
   async join(bundle: WorkflowBundle, logger: Logger): Promise<WorkflowCreator> {

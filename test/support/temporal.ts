@@ -10,6 +10,7 @@ import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { callInterceptors } from '../../temporal-connection.ts';
 import type { TestDatabase } from './database.ts';
+import { keptWorkflowThread } from './workflow-thread.ts';
 
 /** Temporal for one test file: the run's server with a namespace of the file's own, so that files never share a queue. */
 export interface TestTemporal {
@@ -68,6 +69,7 @@ export async function startWorker(
     metering,
     gateways: options.gateways ?? own?.registry ?? new Map(),
     workflowBundle: { codePath: await workflowBundle() },
+    workflowThread: keptWorkflowThread,
     timerSpreadMs: options.timerSpreadMs ?? 0,
     maxCachedWorkflows: options.maxCachedWorkflows ?? 200,
   });

@@ -12,6 +12,7 @@ import type { TestDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
 import { testSecretKeys } from './secret-keys.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
+import { keptWorkflowThread } from './workflow-thread.ts';
 
 const testPages: PaymentPages = { signingKeys: testPortal.portalSigningKeys, url: 'http://localhost:80' };
 
@@ -53,6 +54,7 @@ export async function startWorkers(
     webhooks,
     outboundEventDays,
     workflowBundle: { code: readFileSync(await workflowBundle(), 'utf8') },
+    workflowThread: keptWorkflowThread,
   });
   const running = workers.run();
   let stopped: Promise<void> | null = null;
