@@ -6,8 +6,8 @@ const servers = 'test/support/global-setup.ts';
 /** Kinds of tests (design: quality.md). Only integration and conformance start servers, once a run for both. */
 export default defineConfig({
   test: {
-    // Tests wait much for timers and servers: two files a core keep it busy.
-    maxWorkers: 4,
+    // Tests wait much for timers and servers: a third file at a time keeps two cores busy.
+    maxWorkers: 3,
     // Files after each other share a process, so that the product is loaded once and not 400 times. What a file starts hangs on
     // the file: its database, namespace and workers end with it, and no file may change what belongs to the process.
     isolate: false,

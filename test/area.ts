@@ -15,6 +15,7 @@ const within: Record<string, string[]> = {
   topup: ['wallet'],
   charging: ['subscription'],
   collection: ['payment'],
+  refund: ['payment'],
   evaluation: ['alert'],
   across: ['customer', 'invoice', 'subscription', 'wallet'],
 };

@@ -7,6 +7,7 @@ import { workflowScope } from '../../db/scope.ts';
 import { inReadTransaction, inSqlTransaction, type SqlTransaction } from '../../db/transaction.ts';
 import { GatewayOutcomeUnknown } from '../../integrations/payment-gateway.ts';
 import type { LinkState, PaymentLinks } from '../../integrations/payment-link.ts';
+import { type CheckoutState, loadCheckoutState, writeCheckoutAgenda } from '../../services/collection/checkout-row.ts';
 import { parkObject, unparkObject } from '../../services/lifecycle/parked-object.ts';
 import type { CheckoutFollowers } from '../../services/payment/checkout/checkout-followers.ts';
 import {
@@ -16,11 +17,6 @@ import {
   recordOpened,
   recordRefused,
 } from '../../services/payment/checkout/checkout-open.ts';
-import {
-  type CheckoutState,
-  loadCheckoutState,
-  writeCheckoutAgenda,
-} from '../../services/payment/checkout/checkout-row.ts';
 import { savedChargeOf } from '../../services/payment/checkout/checkout-saved-method.ts';
 import { endWatch, type LinkAnswer, recordLink } from '../../services/payment/checkout/checkout-settle.ts';
 import type { CheckoutSnapshot } from '../../workflows/payment/checkout-session.messages.ts';

@@ -9,13 +9,13 @@ import {
   accountedRefunds,
   type GivenBack,
   RefundsChanged,
-} from '../../services/payment/refund/refund-count.ts';
+} from '../../services/refund/refund-count.ts';
 import {
   capturedCharge,
   type MoneyElsewhere,
   type RefundedPayment,
   recordRefundsElsewhere,
-} from '../../services/payment/refund/refund-elsewhere.ts';
+} from '../../services/refund/refund-elsewhere.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { type GatewayAccess, openGateway } from '../integration/connected-gateway.ts';
 import { reasonOf } from '../integration/gateway-reason.ts';

@@ -10,8 +10,8 @@ import {
   restartRefund,
   retryRefund,
   sendDueRefund,
-} from '../../services/payment/refund/refund-send.ts';
-import { recordRefund } from '../../services/payment/refund/refund-settle.ts';
+} from '../../services/refund/refund-send.ts';
+import { recordRefund } from '../../services/refund/refund-settle.ts';
 import type { Caller, KeptCommand } from '../../workflows/lifecycle.messages.ts';
 import type { RefundSnapshot } from '../../workflows/payment/refund.messages.ts';
 import * as messages from '../../workflows/payment/refund.messages.ts';

@@ -10,10 +10,10 @@ import type { CheckoutLanguage, CheckoutProblem, CheckoutSeller } from '../../in
 import type { AttemptUnderWay } from '../../integrations/payment-gateway.ts';
 import type { ProviderPageWay } from '../../integrations/provider-adapter.ts';
 import { readSeller } from '../../services/invoice/document/invoice-page.ts';
-import { hashOfToken } from '../../services/payment/checkout/checkout-insert.ts';
 import { noteMethodToken } from '../../services/payment/checkout/checkout-method-token.ts';
 import { type CheckoutPage, readCheckoutPage } from '../../services/payment/checkout/checkout-page.ts';
 import { checkoutOfToken, findCheckout, runningCheckoutOf } from '../../services/payment/checkout/checkout-read.ts';
+import { hashOfToken } from '../../services/payment/checkout/checkout-token.ts';
 import { pageWayOf } from './checkout-page-way.ts';
 import { checkoutFormToken, storedCheckoutToken } from './checkout-token.ts';
 import { type CheckoutOccasion, checkoutSeller, stateOf } from './checkout-view.ts';

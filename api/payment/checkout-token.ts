@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { refuse } from '../../billing/refusal.ts';
-import { hashOfToken } from '../../services/payment/checkout/checkout-insert.ts';
-import { tokenByKey } from '../../services/payment/checkout/checkout-token.ts';
+import { hashOfToken, tokenByKey } from '../../services/payment/checkout/checkout-token.ts';
 import type { PortalConfig } from '../customer/portal-token.ts';
 
 /**

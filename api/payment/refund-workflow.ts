@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { listRefunds } from '../../services/payment/refund/refund-list.ts';
+import { listRefunds } from '../../services/refund/refund-list.ts';
 import { tellOrStart } from '../lifecycle.ts';
 import { toListQuery } from '../list.ts';
 

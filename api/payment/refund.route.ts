@@ -1,7 +1,7 @@
 import { customerNow } from '../../db/clock.ts';
 import { refundableGateways } from '../../integrations/provider-adapter.ts';
-import { refundPayment } from '../../services/payment/refund/payment-refund.ts';
-import { findRefund, listRefunds } from '../../services/payment/refund/refund-list.ts';
+import { refundPayment } from '../../services/refund/payment-refund.ts';
+import { findRefund, listRefunds } from '../../services/refund/refund-list.ts';
 import { retryRefund } from '../../workflows/payment/refund.messages.ts';
 import type { Api } from '../api.ts';
 import { sendCommand } from '../command.ts';

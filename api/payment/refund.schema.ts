@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Refund } from '../../db/entities/payment/refund.ts';
-import type { RefundFilters } from '../../services/payment/refund/refund-list.ts';
+import type { RefundFilters } from '../../services/refund/refund-list.ts';
 import { listOf, listQuery } from '../list.ts';
 import {
   decimalInput,

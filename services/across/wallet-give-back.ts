@@ -6,9 +6,9 @@ import {
 } from '../../billing/wallet/wallet-termination.ts';
 import { decimalText } from '../../db/rows/columns.ts';
 import type { ScopedSql } from '../../db/transaction.ts';
-import { countRefund } from '../invoice/credit-note/invoice-refund.ts';
 import type { LedgerWallet } from '../ledger/wallet-ledger.ts';
-import { openRefunds } from '../payment/refund/refund-plan.ts';
+import { countRefund } from '../refund/invoice-refund.ts';
+import { openRefunds } from '../refund/refund-plan.ts';
 
 /** Money of bought credits on its way back. */
 export interface GivenBackMoney {

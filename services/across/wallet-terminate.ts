@@ -1,9 +1,9 @@
 import { refuse } from '../../billing/refusal.ts';
 import { guardWallet } from '../../billing/wallet/wallet.ts';
 import type { Transaction } from '../../db/transaction.ts';
+import type { CheckoutRow } from '../collection/checkout-row.ts';
 import { lockPayableInvoices } from '../collection/payment-row.ts';
 import { voidInvoice } from '../invoice/issue/invoice-void.ts';
-import type { CheckoutRow } from '../payment/checkout/checkout-row.ts';
 import {
   lockWalletCheckouts,
   readWalletCheckouts,

@@ -32,13 +32,13 @@ import { payByWallets } from '../collection/wallet-payment.ts';
 import { writeAudit } from '../platform/audit.ts';
 import type { OutboundEvent } from '../platform/event-catalogue/event-catalogue.ts';
 import { writeEvents } from '../platform/outbox.ts';
+import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from '../refund/purchase-settlement.ts';
+import { unsentRefunds } from '../refund/refund-plan.ts';
 import { failPurchase } from '../topup/wallet-purchase.ts';
 import { giveBackLate, isStillNeeded } from './late-outcome.ts';
 import type { OutcomeToRecord } from './outcome-to-record.ts';
 import { dropPaymentAgenda } from './payment-agenda.ts';
 import { keepWaiting } from './payment-waiting.ts';
-import { settleDirectPurchase, settlePurchases, walletsOfPurchases } from './purchase-settlement.ts';
-import { unsentRefunds } from './refund/refund-plan.ts';
 import { endDeclinedTopUp, noteLateTopUp } from './top-up-outcome.ts';
 
 /** What a recorded outcome means for the one who waits for it. */

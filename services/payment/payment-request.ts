@@ -22,9 +22,9 @@ import {
 } from '../collection/payment-row.ts';
 import { atOnce } from '../collection/wallet-payment.ts';
 import { refuseGatedInvoice } from '../invoice/issue/invoice-gate.ts';
+import { refuseBesideLink } from '../invoice/issue/open-link.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
-import { refuseBesideLink } from './checkout/payment-link.ts';
 import { writeUnansweredAgenda } from './payment-agenda.ts';
 import { type RecordedPayment, recordPaymentOutcome } from './payment-outcome.ts';
 import { takeFromWallet, walletToPayFrom } from './wallet-payment-request.ts';

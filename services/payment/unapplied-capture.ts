@@ -14,8 +14,8 @@ import {
 import { settlePayments } from '../collection/payment-settle.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
+import { openRefunds } from '../refund/refund-plan.ts';
 import { dropPaymentAgenda } from './payment-agenda.ts';
-import { openRefunds } from './refund/refund-plan.ts';
 
 /** Money that a gateway took for a payment, and that pays nothing. */
 export interface UnappliedCapture extends CapturedMoney {

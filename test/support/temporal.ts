@@ -1,4 +1,3 @@
-import './runtime.ts';
 import { randomUUID } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
@@ -10,7 +9,7 @@ import type { PaymentGateways } from '../../integrations/payment-gateway.ts';
 import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { callInterceptors } from '../../temporal-connection.ts';
 import type { TestDatabase } from './database.ts';
-import { keptWorkflowThread } from './workflow-thread.ts';
+import { keptWorkflowThread } from './runtime.ts';
 
 /** Temporal for one test file: the run's server with a namespace of the file's own, so that files never share a queue. */
 export interface TestTemporal {

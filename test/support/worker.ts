@@ -1,4 +1,3 @@
-import './runtime.ts';
 import { readFileSync } from 'node:fs';
 import { NativeConnection } from '@temporalio/worker';
 import { afterAll, onTestFinished } from 'vitest';
@@ -10,9 +9,9 @@ import { openPostgresUsageStore } from '../../metering/postgres/usage-store.ts';
 import { type TestApp, testOutgoing } from './app.ts';
 import type { TestDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
+import { keptWorkflowThread } from './runtime.ts';
 import { testSecretKeys } from './secret-keys.ts';
 import { type TestTemporal, workflowBundle } from './temporal.ts';
-import { keptWorkflowThread } from './workflow-thread.ts';
 
 const testPages: PaymentPages = { signingKeys: testPortal.portalSigningKeys, url: 'http://localhost:80' };
 

@@ -10,12 +10,12 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { refreshIncomplete } from '../../charging/subscription-snapshot.ts';
-import { refuseDisputed } from '../../payment/refund/dispute.ts';
-import { openRefunds } from '../../payment/refund/refund-plan.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
+import { refuseDisputed } from '../../refund/dispute.ts';
+import { openRefunds } from '../../refund/refund-plan.ts';
 import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { refreshInvoiceAgenda } from '../read/invoice-snapshot.ts';
 
 /** The columns of an invoice that a credit note reads or changes. */

@@ -11,11 +11,11 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { badField, missing, newRecord, touch } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
 import { flushUnique } from '../../../db/unique.ts';
-import { endLinksNow } from '../../payment/checkout/payment-link-end.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import type { CreditNoteEvent } from '../../platform/event-catalogue/invoice-events.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import { paperDigest, recordPapers } from '../document/document-paper.ts';
+import { endLinksNow } from '../issue/open-link.ts';
 import {
   applyNote,
   type CreditedRow,

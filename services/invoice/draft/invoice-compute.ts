@@ -5,6 +5,7 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { isCarriedOut } from '../../lifecycle/carried-out.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
@@ -13,7 +14,6 @@ import { type RebuildableRow, rebuildInvoice } from '../edit/invoice-rebuild.ts'
 import { recomputeDraft } from '../edit/invoice-recompute.ts';
 import { refuseGatedInvoice } from '../issue/invoice-gate.ts';
 import { amountColumns } from '../read/invoice-columns.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { insertLines } from '../read/invoice-line.ts';
 import { releaseCarriedCredits } from '../terms/carried-credit.ts';
 import { replaceApplied } from '../terms/invoice-terms.ts';

@@ -3,6 +3,7 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { isCarriedOut } from '../../lifecycle/carried-out.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
@@ -11,7 +12,6 @@ import { computeDraft, refuseEdited } from '../draft/invoice-compute.ts';
 import { insertDrafts } from '../draft/invoice-draft.ts';
 import { issueInvoices } from '../issue/invoice-issue.ts';
 import { voidInvoice } from '../issue/invoice-void.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { type RebuildableRow, rebuildInvoice } from './invoice-rebuild.ts';
 import { linkReplacement } from './invoice-replace.ts';
 

@@ -4,9 +4,9 @@ import { customerNow } from '../../../db/clock.ts';
 import { Invoice } from '../../../db/entities/invoice/invoice.ts';
 import { badField, missing, touch } from '../../../db/rows/record.ts';
 import type { Transaction } from '../../../db/transaction.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { refreshInvoiceAgenda } from '../read/invoice-snapshot.ts';
 
 /** What may be changed of an invoice by hand; what is absent or null stays. */

@@ -4,13 +4,13 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { refreshIncomplete } from '../../charging/subscription-snapshot.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { openPayment } from '../../collection/payment.ts';
-import { refuseBesideLink } from '../../payment/checkout/payment-link.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { type AttendedInvoice, refreshInvoiceAgenda } from '../read/invoice-snapshot.ts';
 import { refuseGatedInvoice } from './invoice-gate.ts';
+import { refuseBesideLink } from './open-link.ts';
 
 /** An invoice after an attempt to collect it. */
 export interface CollectedInvoice extends AttendedInvoice {

@@ -5,6 +5,7 @@ import { type Columns, updateText, writeRows } from '../../../db/rows/bulk.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { openPayments } from '../../collection/payment.ts';
 import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { writeAudit } from '../../platform/audit.ts';
@@ -24,7 +25,6 @@ import {
 import { isEmpty, totalsOf } from '../draft/invoice-draft.ts';
 import { refreshUsageLines } from '../draft/invoice-usage.ts';
 import { amountColumns } from '../read/invoice-columns.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { releaseCarriedCredits } from '../terms/carried-credit.ts';
 import { convertAtCurrentRates } from '../terms/invoice-conversion.ts';
 import {

@@ -6,13 +6,13 @@ import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { refreshSubscriptions } from '../../charging/subscription-snapshot.ts';
-import { endLinksOf } from '../../payment/checkout/payment-link-end.ts';
-import { settlePurchases } from '../../payment/purchase-settlement.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
+import { settlePurchases } from '../../refund/purchase-settlement.ts';
 import { refreshInvoiceAgenda } from '../read/invoice-snapshot.ts';
 import { refuseGatedInvoice } from './invoice-gate.ts';
+import { endLinksOf } from './open-link.ts';
 
 /** What a person writes down about the payment of an invoice. */
 export interface PaymentNote extends NotedPayment {

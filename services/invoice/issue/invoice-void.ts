@@ -6,22 +6,22 @@ import { decimalText } from '../../../db/rows/columns.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { isPaymentInFlight } from '../../collection/payment.ts';
 import { releaseLots } from '../../ledger/wallet-agenda.ts';
 import { creditPrepaidWallet, returnPrepaidCredits } from '../../ledger/wallet-credit.ts';
 import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import { endLinksOf } from '../../payment/checkout/payment-link-end.ts';
-import { returnToSource } from '../../payment/purchase-settlement.ts';
-import { refuseDisputed } from '../../payment/refund/dispute.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
+import { refuseDisputed } from '../../refund/dispute.ts';
+import { returnToSource } from '../../refund/purchase-settlement.ts';
 import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
 import { failPurchase } from '../../topup/wallet-purchase.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
 import { releaseCarriedCredits } from '../terms/carried-credit.ts';
 import { releaseCoupons } from '../terms/invoice-coupon.ts';
 import { releaseRedemptions } from '../terms/invoice-redemption.ts';
 import { refuseGatedInvoice } from './invoice-gate.ts';
+import { endLinksOf } from './open-link.ts';
 
 interface VoidableRow {
   id: string;

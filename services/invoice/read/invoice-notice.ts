@@ -3,9 +3,9 @@ import { customerNow } from '../../../db/clock.ts';
 import { missing } from '../../../db/rows/record.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
-import { invoiceEvents } from './invoice-event.ts';
 
 type NoticeName =
   | 'invoice.update.finalized'

@@ -2,6 +2,7 @@ import type { LinkCapture, LinkedMethod } from '../../../billing/payment/checkou
 import { newId } from '../../../db/id.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
 import { refreshIncomplete } from '../../charging/subscription-snapshot.ts';
+import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from '../../collection/checkout-row.ts';
 import { issueGatedInvoice } from '../../invoice/issue/gated-invoice.ts';
 import { refreshInvoiceAgenda } from '../../invoice/read/invoice-snapshot.ts';
 import { writeAudit } from '../../platform/audit.ts';
@@ -12,7 +13,6 @@ import { type RecordedPayment, recordPaymentOutcome } from '../payment-outcome.t
 import { takeCapturedAmount } from '../unapplied-capture.ts';
 import type { CheckoutFollowers } from './checkout-followers.ts';
 import { keepMethod, keepsMethod } from './checkout-method.ts';
-import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 
 /**
  * Carries out a paid order in one transaction: the session is claimed, the invoice gets its number and its payment, and what was bought

@@ -13,7 +13,8 @@ import { freezeAddon, freezeQuantities } from '../../subscription/plan-change/su
 import type { UsageReader } from '../../usage-reader.ts';
 import { billPurchase } from '../../wallet/invoiced-topup.ts';
 import { type TopupRequest, topUpWallet } from '../../wallet/wallet-topup.ts';
-import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
+import { cartKey } from './cart-key.ts';
+import { type CheckoutRequest, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
 import type { CheckoutOwner } from './checkout-owner.ts';
 
 /** A drafted session: everything it would do is written down, and nothing of it is true before it is paid. */

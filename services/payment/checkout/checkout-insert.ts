@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type CheckoutAction, checkoutExpiry, isCheckoutActive } from '../../../billing/payment/checkout.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import type { PlannedChange } from '../../../billing/subscription/planned-change.ts';
@@ -7,10 +6,17 @@ import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import { badField } from '../../../db/rows/record.ts';
 import { type ScopedSql, violatedUniqueIndex } from '../../../db/transaction.ts';
 import { adoptPayment, insertLinkPayment } from '../../collection/checkout-payment.ts';
+import {
+  type CheckoutRow,
+  checkoutAudit,
+  checkoutColumns,
+  writeCheckoutAgenda,
+} from '../../collection/checkout-row.ts';
 import { lockPayableInvoice } from '../../collection/payment-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { type CheckoutRow, checkoutAudit, checkoutColumns, writeCheckoutAgenda } from './checkout-row.ts';
+import { cartKey } from './cart-key.ts';
 import { savedMethodFor } from './checkout-saved-method.ts';
+import { hashOfToken } from './checkout-token.ts';
 
 /** A session as its caller asks for it, whatever it is for. Shapes are checked. spec: wallets-and-payments §1.4 */
 export interface CheckoutRequest {
@@ -55,26 +61,6 @@ export interface CheckoutSubject {
   payment?: { idempotencyKey: string; metadata: Record<string, string> };
   /** The payment is there already, INITIATED. */
   isAdopted?: boolean;
-}
-
-/** SHA-256 of a page's token, by which the page finds its session. design: money-in-checkout §B14 */
-export function hashOfToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
-}
-
-/** The key of a session without one: the same cart of the same customer meets the session that runs. design: money-in-checkout §A14 */
-export function cartKey(customerId: string, action: string, configuration: unknown): string {
-  const content = JSON.stringify([customerId, action, sorted(configuration)]);
-  return `cart:${createHash('sha256').update(content).digest('hex')}`;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
-  return Object.fromEntries(
-    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, sorted(member)]),
-  );
 }
 
 const insertSession = insertText('checkout_session', {

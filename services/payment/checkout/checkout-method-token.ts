@@ -1,7 +1,7 @@
 import { isCheckoutActive } from '../../../billing/payment/checkout.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { changeCheckout, checkoutAudit, lockCheckout } from '../../collection/checkout-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
-import { changeCheckout, checkoutAudit, lockCheckout } from './checkout-row.ts';
 
 /** Cards that one page may have its provider keep: more are no payer who mistypes. */
 const mostMethodTokens = 10;

@@ -2,11 +2,11 @@ import { decimal } from '../../../billing/money/money.ts';
 import type { LinkedMethod } from '../../../billing/payment/checkout-link.ts';
 import { mandateLimit } from '../../../billing/payment/saved-method.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import type { CheckoutRow } from '../../collection/checkout-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { type SettingValue, settingDefaults } from '../../platform/setting-defaults.ts';
 import { followMethods } from '../../topup/auto-topup-switch.ts';
 import { mandateCeilings } from '../mandate-ceiling.ts';
-import type { CheckoutRow } from './checkout-row.ts';
 
 /** Whether the payer's method is kept, as the page has told it. design: money-in-checkout §B12 */
 export function keepsMethod(row: CheckoutRow): boolean {

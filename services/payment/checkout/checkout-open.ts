@@ -2,13 +2,6 @@ import { checkoutExpiry, checkoutMove, isCheckoutActive } from '../../../billing
 import { earlier } from '../../../billing/time/calendar.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
-import type { ProvidersObject } from '../../collection/payment-connection.ts';
-import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../../collection/payment-row.ts';
-import { wireToken } from '../../collection/wire-token.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
-import { cleanUpCheckout } from './checkout-clean-up.ts';
-import { keepsMethod, mandateLimitOf } from './checkout-method.ts';
 import {
   type CheckoutRow,
   changeCheckout,
@@ -16,7 +9,14 @@ import {
   checkoutColumns,
   checkoutEvent,
   lockCheckout,
-} from './checkout-row.ts';
+} from '../../collection/checkout-row.ts';
+import type { ProvidersObject } from '../../collection/payment-connection.ts';
+import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../../collection/payment-row.ts';
+import { wireToken } from '../../collection/wire-token.ts';
+import { writeAudit } from '../../platform/audit.ts';
+import { writeEvents } from '../../platform/outbox.ts';
+import { cleanUpCheckout } from './checkout-clean-up.ts';
+import { keepsMethod, mandateLimitOf } from './checkout-method.ts';
 
 /** A link as its provider is asked for it, the same every time. */
 export interface LinkToOpen {

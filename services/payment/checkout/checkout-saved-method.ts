@@ -4,13 +4,13 @@ import { intentTokenOf } from '../../../billing/payment/payment.ts';
 import { chooseSavedMethod, type SavedMethod } from '../../../billing/payment/saved-method.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { type CheckoutRow, changeCheckout, checkoutAudit, lockCheckout } from '../../collection/checkout-row.ts';
 import { chargeOfPayment, type PaymentCharge } from '../../collection/payment-charge.ts';
 import { isChargedAlone } from '../../collection/payment-connection.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from '../../collection/payment-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { CheckoutFollowers } from './checkout-followers.ts';
-import { type CheckoutRow, changeCheckout, checkoutAudit, lockCheckout } from './checkout-row.ts';
 import { noteDeclines, recordLink } from './checkout-settle.ts';
 
 /**

@@ -10,13 +10,13 @@ import {
 import { newId } from '../../../db/id.ts';
 import { decimalText, instantText } from '../../../db/rows/columns.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { type CheckoutRow, changeCheckout, checkoutAudit, lockCheckout } from '../../collection/checkout-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { isPlanOvertaken } from '../../subscription/plan-change/subscription-planned.ts';
 import { giveBackCapture, type UnappliedCapture } from '../unapplied-capture.ts';
 import { cleanUpCheckout } from './checkout-clean-up.ts';
 import { completeCheckout } from './checkout-complete.ts';
 import type { CheckoutFollowers } from './checkout-followers.ts';
-import { type CheckoutRow, changeCheckout, checkoutAudit, lockCheckout } from './checkout-row.ts';
 
 /** An answer about the link of a session; `link` is null when none came. */
 export interface LinkAnswer {

@@ -1,8 +1,8 @@
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { checkoutAudit, writeCheckoutAgenda } from '../../collection/checkout-row.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { type CheckoutRequest, findMade, insertSessionRow, keepPayer, refusePlayedTime } from './checkout-insert.ts';
 import type { CheckoutOwner } from './checkout-owner.ts';
-import { checkoutAudit, writeCheckoutAgenda } from './checkout-row.ts';
 
 /** ISO 4217 code of no currency: nothing is charged. */
 const noCurrency = 'xxx';

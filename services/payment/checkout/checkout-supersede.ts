@@ -2,8 +2,8 @@ import { checkoutMove } from '../../../billing/payment/checkout.ts';
 import { refuse } from '../../../billing/refusal.ts';
 import { conflictsWith, type TouchedParts } from '../../../billing/subscription/planned-change.ts';
 import type { ScopedSql } from '../../../db/transaction.ts';
+import { type CheckoutRow, checkoutColumns } from '../../collection/checkout-row.ts';
 import { cleanUpCheckout } from './checkout-clean-up.ts';
-import { type CheckoutRow, checkoutColumns } from './checkout-row.ts';
 
 /** A command on a subscription, as far as it concerns the checkout sessions of that. */
 export interface CommandedChange {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 const tokenLength = 26;
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
@@ -13,4 +13,9 @@ export function tokenByKey(key: string, sessionId: string): string {
   return Array.from({ length: tokenLength }, (_, n) => alphabet[Number.parseInt(bits.slice(n * 5, n * 5 + 5), 2)]).join(
     '',
   );
+}
+
+/** SHA-256 of a page's token, by which the page finds its session. design: money-in-checkout §B14 */
+export function hashOfToken(token: string): string {
+  return createHash('sha256').update(token).digest('hex');
 }

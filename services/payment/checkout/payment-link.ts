@@ -7,9 +7,9 @@ import type { ScopedSql, Sql } from '../../../db/transaction.ts';
 import { refuseBesideCharge } from '../../collection/payment.ts';
 import { lockPayableInvoice, type PayableInvoiceRow } from '../../collection/payment-row.ts';
 import { refuseGatedInvoice } from '../../invoice/issue/invoice-gate.ts';
-import { type CheckoutRequest, cartKey, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
+import { cartKey } from './cart-key.ts';
+import { type CheckoutRequest, findMade, insertCheckout, refuseRunning } from './checkout-insert.ts';
 import type { CheckoutOwner } from './checkout-owner.ts';
-import { openLinks } from './payment-link-end.ts';
 
 /** A page on which a final invoice is paid. */
 export interface PaymentLinkOrder {
@@ -74,17 +74,6 @@ export async function payableByLink(tx: ScopedSql, invoiceId: string): Promise<P
   }
   await refuseBesideCharge(tx, invoiceId);
   return invoice;
-}
-
-/** Refuses (invalid_operation) another payment of an invoice while a page of it can be paid. design: money-in-checkout §A9 */
-export async function refuseBesideLink(sql: Sql, scope: Scope, invoiceId: string): Promise<void> {
-  const [open] = await sql.rows<{ id: string }>(`select id ${openLinks}`, [scope.environmentId, invoiceId]);
-  if (!open) return;
-  throw refuse(
-    'invalid_operation',
-    `invoice ${invoiceId} can be paid on the page of checkout session ${open.id}; cancel that first, or wait until it ends`,
-    { context: { checkout_session_id: open.id } },
-  );
 }
 
 /** Sessions of an invoice that a command has ended and whose links nobody has closed yet. */

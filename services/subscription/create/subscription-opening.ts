@@ -7,6 +7,7 @@ import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import { computeCharges } from '../../charging/subscription-charge.ts';
 import { type SubscriptionRow, subscriptionRecord, updateSubscriptions } from '../../charging/subscription-row.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import {
   type BillingReason,
@@ -18,7 +19,6 @@ import { mergedLines, termsWithChildren } from '../../invoice/draft/subscription
 import { freeLine } from '../../invoice/draft/trial-line.ts';
 import { insertGatedDraft } from '../../invoice/issue/gated-invoice.ts';
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
-import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';
 import { payOpening } from './opening-charge.ts';

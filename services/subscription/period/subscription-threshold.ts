@@ -15,10 +15,10 @@ import {
   updateSubscriptions,
 } from '../../charging/subscription-row.ts';
 import { type AttendedSubscription, one, refreshAgendas } from '../../charging/subscription-snapshot.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import { draftInvoice, insertDrafts } from '../../invoice/draft/invoice-draft.ts';
 import { issueInvoices } from '../../invoice/issue/invoice-issue.ts';
-import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { writeAudit } from '../../platform/audit.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 import type { UsageReader } from '../../usage-reader.ts';

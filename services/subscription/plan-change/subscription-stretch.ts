@@ -2,9 +2,9 @@ import type { Period } from '../../../billing/subscription/subscription.ts';
 import type { Scope } from '../../../db/scope.ts';
 import type { Sql } from '../../../db/transaction.ts';
 import type { SubscriptionRow } from '../../charging/subscription-row.ts';
+import { invoiceEvents } from '../../collection/invoice-event.ts';
 import { readBillingContext } from '../../invoice/draft/billing-context.ts';
 import { draftInvoice, insertDrafts } from '../../invoice/draft/invoice-draft.ts';
-import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
 import { writeEvents } from '../../platform/outbox.ts';
 
 /**

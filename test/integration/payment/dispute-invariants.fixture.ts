@@ -1,6 +1,6 @@
 import type { DisputeAtGateway } from '../../../billing/payment/dispute.ts';
 import { inSqlTransaction } from '../../../db/transaction.ts';
-import { recordRefundsElsewhere } from '../../../services/payment/refund/refund-elsewhere.ts';
+import { recordRefundsElsewhere } from '../../../services/refund/refund-elsewhere.ts';
 import type { TestDatabase } from '../../support/database.ts';
 
 /** Records that the bank of a payer wants 1 usd of a payment back, and has not decided. */

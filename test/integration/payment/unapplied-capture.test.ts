@@ -11,10 +11,10 @@ import {
   paymentAudit,
   paymentEvent,
 } from '../../../services/collection/payment-row.ts';
-import { sendDueRefund } from '../../../services/payment/refund/refund-send.ts';
 import { giveBackCapture, type UnappliedCapture } from '../../../services/payment/unapplied-capture.ts';
 import { writeAudit } from '../../../services/platform/audit.ts';
 import { writeEvents } from '../../../services/platform/outbox.ts';
+import { sendDueRefund } from '../../../services/refund/refund-send.ts';
 import { linkRequest } from '../../support/gateways/gateway-under-test.ts';
 import type { Wire } from '../invoice/invoice.fixture.ts';
 import { invoiceToPay, paymentPlatform } from './payment.fixture.ts';

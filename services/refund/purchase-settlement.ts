@@ -1,11 +1,11 @@
 import { decimal } from '../../billing/money/money.ts';
 import { decimalText } from '../../db/rows/columns.ts';
+import { invoiceEvents } from '../collection/invoice-event.ts';
 import type { PaymentTransaction } from '../collection/payment-row.ts';
-import { invoiceEvents } from '../invoice/read/invoice-event.ts';
 import { writeAudit } from '../platform/audit.ts';
 import { writeEvents } from '../platform/outbox.ts';
 import { completePurchases } from '../topup/wallet-purchase.ts';
-import { openRefunds } from './refund/refund-plan.ts';
+import { openRefunds } from './refund-plan.ts';
 
 /** A locked invoice that has just been paid, with the purchase it bills. */
 export interface PaidPurchase {

@@ -1,10 +1,10 @@
-import { type PlannedRefund, planRefunds, type RefundTarget } from '../../../billing/payment/refund.ts';
-import { newId } from '../../../db/id.ts';
-import { insertText, recordColumnTypes, writeRows } from '../../../db/rows/bulk.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
-import type { PaymentTransaction } from '../../collection/payment-row.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
+import { type PlannedRefund, planRefunds, type RefundTarget } from '../../billing/payment/refund.ts';
+import { newId } from '../../db/id.ts';
+import { insertText, recordColumnTypes, writeRows } from '../../db/rows/bulk.ts';
+import { decimalText, instantText } from '../../db/rows/columns.ts';
+import type { PaymentTransaction } from '../collection/payment-row.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent, writeRefundAgenda } from './refund-row.ts';
 import { creditRefundToWallet } from './refund-settle.ts';
 

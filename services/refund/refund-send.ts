@@ -1,21 +1,21 @@
-import { type AgendaItem, sortAgenda } from '../../../billing/agenda.ts';
+import { type AgendaItem, sortAgenda } from '../../billing/agenda.ts';
 import {
   assertRetryable,
   mostRefundAttempts,
   type RefundStatus,
   type RefundTarget,
   refundTokenOf,
-} from '../../../billing/payment/refund.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import { newId } from '../../../db/id.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
-import { missing } from '../../../db/rows/record.ts';
-import { lifecycleKinds } from '../../../lifecycles/kinds.ts';
-import type { PaymentTransaction } from '../../collection/payment-row.ts';
-import { markerOf, wireToken } from '../../collection/wire-token.ts';
-import { parkObject, unparkObject } from '../../lifecycle/parked-object.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
+} from '../../billing/payment/refund.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { newId } from '../../db/id.ts';
+import { decimalText, instantText } from '../../db/rows/columns.ts';
+import { missing } from '../../db/rows/record.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
+import type { PaymentTransaction } from '../collection/payment-row.ts';
+import { markerOf, wireToken } from '../collection/wire-token.ts';
+import { parkObject, unparkObject } from '../lifecycle/parked-object.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import { refuseDisputed } from './dispute.ts';
 import { hasRoom, noRoom } from './refund-room.ts';
 import {

@@ -1,13 +1,13 @@
-import { type DisputeAtGateway, type DisputeStatus, isDisputeMove } from '../../../billing/payment/dispute.ts';
-import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import { newId } from '../../../db/id.ts';
-import type { ScopedSql } from '../../../db/transaction.ts';
-import { type PaymentTransaction, type PaymentWithInvoice, paymentEvent } from '../../collection/payment-row.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
-import { pauseByReturn } from '../../topup/auto-topup-end.ts';
-import { lockPurchases } from '../../topup/wallet-purchase.ts';
+import { type DisputeAtGateway, type DisputeStatus, isDisputeMove } from '../../billing/payment/dispute.ts';
+import type { RefundElsewhere } from '../../billing/payment/refund.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { newId } from '../../db/id.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import { type PaymentTransaction, type PaymentWithInvoice, paymentEvent } from '../collection/payment-row.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { pauseByReturn } from '../topup/auto-topup-end.ts';
+import { lockPurchases } from '../topup/wallet-purchase.ts';
 
 /** Money that a lost dispute took, as refunds made at the gateway are recorded. */
 export interface DisputedMoney extends RefundElsewhere {

@@ -1,7 +1,8 @@
-import type { PaymentStatus } from '../../../billing/payment/payment.ts';
-import { assertPaymentMove } from '../../../billing/payment/payment.ts';
-import { type RefundOutcome, rollUpRefunds } from '../../../billing/payment/refund.ts';
-import { decimalText } from '../../../db/rows/columns.ts';
+import type { PaymentStatus } from '../../billing/payment/payment.ts';
+import { assertPaymentMove } from '../../billing/payment/payment.ts';
+import { type RefundOutcome, rollUpRefunds } from '../../billing/payment/refund.ts';
+import { decimalText } from '../../db/rows/columns.ts';
+import { invoiceEvents } from '../collection/invoice-event.ts';
 import {
   destinationDetail,
   type PaymentRow,
@@ -9,12 +10,11 @@ import {
   paymentAudit,
   paymentColumns,
   paymentEvent,
-} from '../../collection/payment-row.ts';
-import { invoiceEvents } from '../../invoice/read/invoice-event.ts';
-import { creditPrepaidWallet } from '../../ledger/wallet-credit.ts';
-import { parkObject } from '../../lifecycle/parked-object.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
+} from '../collection/payment-row.ts';
+import { creditPrepaidWallet } from '../ledger/wallet-credit.ts';
+import { parkObject } from '../lifecycle/parked-object.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
 import {
   lockRefund,
   type RefundRow,

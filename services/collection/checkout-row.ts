@@ -1,15 +1,15 @@
-import { type AgendaItem, sortAgenda } from '../../../billing/agenda.ts';
-import type { CheckoutAction, CheckoutStatus } from '../../../billing/payment/checkout.ts';
-import { checkoutAgenda } from '../../../billing/payment/checkout-agenda.ts';
-import type { PlannedChange } from '../../../billing/subscription/planned-change.ts';
-import { instantText } from '../../../db/rows/columns.ts';
-import { missing } from '../../../db/rows/record.ts';
-import type { ScopedSql } from '../../../db/transaction.ts';
-import { lifecycleKinds } from '../../../lifecycles/kinds.ts';
-import { instantOrNull } from '../../collection/payment-row.ts';
-import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import type { AuditRecord } from '../../platform/audit.ts';
-import type { CheckoutEvent } from '../../platform/event-catalogue/payment-events.ts';
+import { type AgendaItem, sortAgenda } from '../../billing/agenda.ts';
+import type { CheckoutAction, CheckoutStatus } from '../../billing/payment/checkout.ts';
+import { checkoutAgenda } from '../../billing/payment/checkout-agenda.ts';
+import type { PlannedChange } from '../../billing/subscription/planned-change.ts';
+import { instantText } from '../../db/rows/columns.ts';
+import { missing } from '../../db/rows/record.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import { lifecycleKinds } from '../../lifecycles/kinds.ts';
+import { replaceAgendas } from '../lifecycle/agenda.ts';
+import type { AuditRecord } from '../platform/audit.ts';
+import type { CheckoutEvent } from '../platform/event-catalogue/payment-events.ts';
+import { instantOrNull } from './payment-row.ts';
 
 /** The columns of a session as named SQL reads them; timestamps and numerics are PostgreSQL text. */
 export interface CheckoutRow {

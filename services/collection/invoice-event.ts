@@ -1,4 +1,4 @@
-import type { InvoiceEvent } from '../../platform/event-catalogue/invoice-events.ts';
+import type { InvoiceEvent } from '../platform/event-catalogue/invoice-events.ts';
 
 /**
  * Events of an invoice. The payload names the invoice only: the feed and the deliveries show it whole, as it is when the event is

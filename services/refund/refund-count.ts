@@ -1,7 +1,7 @@
-import { decimal, decimalString, zero } from '../../../billing/money/money.ts';
-import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
-import type { ScopedSql } from '../../../db/transaction.ts';
-import type { PaymentRow } from '../../collection/payment-row.ts';
+import { decimal, decimalString, zero } from '../../billing/money/money.ts';
+import type { RefundElsewhere } from '../../billing/payment/refund.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import type { PaymentRow } from '../collection/payment-row.ts';
 
 /** Sum that a gateway says was given back of a charge, where it shows no single refunds. */
 export interface GivenBack {

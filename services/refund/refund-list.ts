@@ -1,7 +1,7 @@
-import { Refund } from '../../../db/entities/payment/refund.ts';
-import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../../../db/list.ts';
-import { missing } from '../../../db/rows/record.ts';
-import type { Transaction } from '../../../db/transaction.ts';
+import { Refund } from '../../db/entities/payment/refund.ts';
+import { anyOf, type ListDefinition, type ListPage, type ListQuery, listPage } from '../../db/list.ts';
+import { missing } from '../../db/rows/record.ts';
+import type { Transaction } from '../../db/transaction.ts';
 
 const refunds: ListDefinition<Refund> = {
   entity: Refund,

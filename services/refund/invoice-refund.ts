@@ -1,9 +1,9 @@
-import { invoicePayment } from '../../../billing/invoice/invoice-payment.ts';
-import { decimal, decimalString } from '../../../billing/money/money.ts';
-import type { ScopedSql } from '../../../db/transaction.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
-import { invoiceEvents } from '../read/invoice-event.ts';
+import { invoicePayment } from '../../billing/invoice/invoice-payment.ts';
+import { decimal, decimalString } from '../../billing/money/money.ts';
+import type { ScopedSql } from '../../db/transaction.ts';
+import { invoiceEvents } from '../collection/invoice-event.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
 
 /** A locked invoice of which money is given back; decimals as strings. */
 export interface RefundedInvoice {

@@ -1,11 +1,11 @@
-import type { RefundStatus, RefundTarget } from '../../../billing/payment/refund.ts';
-import { refundAgenda } from '../../../billing/payment/refund.ts';
-import { decimalText } from '../../../db/rows/columns.ts';
-import { missing } from '../../../db/rows/record.ts';
-import { instantOrNull, type PaymentTransaction } from '../../collection/payment-row.ts';
-import { replaceAgendas } from '../../lifecycle/agenda.ts';
-import type { AuditRecord } from '../../platform/audit.ts';
-import type { RefundEvent } from '../../platform/event-catalogue/payment-events.ts';
+import type { RefundStatus, RefundTarget } from '../../billing/payment/refund.ts';
+import { refundAgenda } from '../../billing/payment/refund.ts';
+import { decimalText } from '../../db/rows/columns.ts';
+import { missing } from '../../db/rows/record.ts';
+import { instantOrNull, type PaymentTransaction } from '../collection/payment-row.ts';
+import { replaceAgendas } from '../lifecycle/agenda.ts';
+import type { AuditRecord } from '../platform/audit.ts';
+import type { RefundEvent } from '../platform/event-catalogue/payment-events.ts';
 
 /** The columns of a refund as named SQL reads them; timestamps and numerics are PostgreSQL text. */
 export interface RefundRow {

@@ -1,22 +1,22 @@
-import { type Decimal, decimal, decimalString, greatest, least, sum, zero } from '../../../billing/money/money.ts';
-import type { DisputeAtGateway } from '../../../billing/payment/dispute.ts';
-import { isPaymentCaptured } from '../../../billing/payment/payment.ts';
-import type { RefundElsewhere } from '../../../billing/payment/refund.ts';
-import { newId } from '../../../db/id.ts';
-import { decimalText, instantText } from '../../../db/rows/columns.ts';
+import { type Decimal, decimal, decimalString, greatest, least, sum, zero } from '../../billing/money/money.ts';
+import type { DisputeAtGateway } from '../../billing/payment/dispute.ts';
+import { isPaymentCaptured } from '../../billing/payment/payment.ts';
+import type { RefundElsewhere } from '../../billing/payment/refund.ts';
+import { newId } from '../../db/id.ts';
+import { decimalText, instantText } from '../../db/rows/columns.ts';
 import {
   lockPaymentWithInvoice,
   type PayableInvoiceRow,
   type PaymentRow,
   type PaymentTransaction,
   type PaymentWithInvoice,
-} from '../../collection/payment-row.ts';
-import { wireToken } from '../../collection/wire-token.ts';
-import { countRefund } from '../../invoice/credit-note/invoice-refund.ts';
-import { writeAudit } from '../../platform/audit.ts';
-import { writeEvents } from '../../platform/outbox.ts';
-import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
+} from '../collection/payment-row.ts';
+import { wireToken } from '../collection/wire-token.ts';
+import { writeAudit } from '../platform/audit.ts';
+import { writeEvents } from '../platform/outbox.ts';
+import { takeBackPurchase } from '../topup/purchase-taken-back.ts';
 import { type DisputedMoney, recordDisputes, settleDispute } from './dispute.ts';
+import { countRefund } from './invoice-refund.ts';
 import { type GivenBack, unaccountedRefund } from './refund-count.ts';
 import { type RefundRow, refundAudit, refundColumns, refundEvent } from './refund-row.ts';
 import { moveRefundedPayment } from './refund-settle.ts';

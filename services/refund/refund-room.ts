@@ -1,4 +1,4 @@
-import type { PaymentTransaction } from '../../collection/payment-row.ts';
+import type { PaymentTransaction } from '../collection/payment-row.ts';
 import type { RefundRow } from './refund-row.ts';
 
 /**

@@ -1,12 +1,12 @@
-import { currencyPrecision, decimal, decimalString } from '../../../billing/money/money.ts';
-import { isPaymentCaptured } from '../../../billing/payment/payment.ts';
-import { rollUpRefunds } from '../../../billing/payment/refund.ts';
-import { refuse } from '../../../billing/refusal.ts';
-import { customerNow } from '../../../db/clock.ts';
-import { decimalText } from '../../../db/rows/columns.ts';
-import { badField } from '../../../db/rows/record.ts';
-import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from '../../collection/payment-row.ts';
-import { takeBackPurchase } from '../../topup/purchase-taken-back.ts';
+import { currencyPrecision, decimal, decimalString } from '../../billing/money/money.ts';
+import { isPaymentCaptured } from '../../billing/payment/payment.ts';
+import { rollUpRefunds } from '../../billing/payment/refund.ts';
+import { refuse } from '../../billing/refusal.ts';
+import { customerNow } from '../../db/clock.ts';
+import { decimalText } from '../../db/rows/columns.ts';
+import { badField } from '../../db/rows/record.ts';
+import { lockPaymentWithInvoice, type PaymentRow, type PaymentTransaction } from '../collection/payment-row.ts';
+import { takeBackPurchase } from '../topup/purchase-taken-back.ts';
 import { refuseDisputed } from './dispute.ts';
 import { openRefunds } from './refund-plan.ts';
 
