@@ -76,7 +76,13 @@ export async function providerWorld<F extends Fake>(provider: string, fake: F, c
     async readLists(connectionId: string, secrets: object): Promise<void> {
       await api('PUT', `/connections/${connectionId}`, { encrypted_secret_data: secrets });
       const connected = { adapters: providers, secretKeys: testSecretKeys.secretEncryptionKeys };
-      await readProviderEvents(base.database, temporal.client, connected);
+      // Whoever else looks at the connection at this moment has its row locked, and it is left out.
+      const isAsked = async () => {
+        await readProviderEvents(base.database, temporal.client, connected);
+        const { body } = await api<{ health: { status: string } }>('GET', `/connections/${connectionId}`);
+        return body.health.status !== 'unknown';
+      };
+      await expect.poll(isAsked, { timeout: 20_000 }).toBe(true);
     },
     /** The inbox, its rows as they were kept. */
     kept: () => inbox({ base }),
