@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readProviderEvents } from '../../../../activities/integration/provider-events.ts';
 import { signedNotification } from '../../../../dev/provider-fakes/razorpay/notification.ts';
 import { decideRefund, refundInDashboard } from '../../../../dev/provider-fakes/razorpay/payment.ts';
 import type { SandboxBehaviour } from '../../../../integrations/sandbox-gateway/card.ts';
-import { testSecretKeys } from '../../../support/secret-keys.ts';
 import { razorpayWorld } from './razorpay.fixture.ts';
 
 const world = await razorpayWorld('refunds');
@@ -86,19 +84,13 @@ describe('refunds in the dashboard that no notification told of', () => {
       status: 'pending',
       created_at: Math.floor(Date.now() / 1000) - 3600,
     });
-    const connected = { adapters: world.providers, secretKeys: testSecretKeys.secretEncryptionKeys };
-    const look = () => readProviderEvents(world.base.database, world.temporal.client, connected);
-    // A change of the secrets has the list read at once.
-    const pass = () =>
-      api('PUT', `/connections/${connection.id}`, { encrypted_secret_data: { webhook_secret: 'rwh_1' } });
-    await pass();
-    await look();
+    const readLists = () => world.readLists(connection.id, { webhook_secret: 'rwh_1' });
+    await readLists();
     await expect
       .poll(async () => (await world.inboxOf(`${refundId}/pending`))?.outcome, { timeout: 20_000 })
       .toBe('passed_on');
     decideRefund(books, refundId, 'processed');
-    await pass();
-    await look();
+    await readLists();
     await world.refundsBecome(paymentId, [{ gateway_refund_id: refundId, amount: '7', refund_status: 'SUCCEEDED' }]);
     expect(await read(`/connections/${connection.id}`)).toMatchObject({ health: { status: 'healthy' } });
   });
