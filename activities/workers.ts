@@ -226,5 +226,8 @@ function bulkActivities({ database, temporal, metering, clickhouse = null }: Wor
 }
 
 function logFailedLook(customerId: string, error: unknown): void {
-  Runtime.instance().logger.warn(`a look at customer ${customerId} failed and is tried again in minutes`, { error });
+  Runtime.instance().logger.warn(
+    `a rule of usage failed for customer ${customerId} and is tried again in five minutes`,
+    { error },
+  );
 }

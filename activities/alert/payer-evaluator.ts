@@ -13,13 +13,13 @@ const maxAtOnce = 2;
 export interface PayerEvaluation {
   database: Database;
   readUsage: UsageReader;
-  /** Told of what fails for a customer and is no outage. */
+  /** Hears of each failure that is no outage. */
   onFailure: (customerId: string, error: unknown) => void;
 }
 
 /**
  * All that follows from usage: each customer is measured and rated once, and every rule about it reads those figures, in the order of the
- * rules. A rule that fails for a customer stops neither the others nor other customers: it is told, and tried again in some minutes.
+ * rules. A rule that fails for a customer stops neither the others nor other customers: `onFailure` hears of it, and it is tried again in some minutes.
  * design: money-in-wallets finding 57
  */
 export function payerEvaluator(dependencies: PayerEvaluation & { rules: readonly UsageRule[] }): UsageEvaluator {

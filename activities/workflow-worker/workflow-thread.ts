@@ -32,7 +32,7 @@ export class WorkflowThread {
     this.#activityNames = new Set(activityNames);
   }
 
-  /** Has it go on after its last worker, until the process ends. */
+  /** Keeps the thread running after its last worker has left, until the process ends. */
   keep(): this {
     this.#workers += 1;
     return this;

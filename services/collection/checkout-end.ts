@@ -5,16 +5,17 @@ import { writeEvents } from '../platform/outbox.ts';
 import { type CheckoutRow, changeCheckout, checkoutAudit, checkoutEvent } from './checkout-row.ts';
 import { type PaymentRow, paymentAudit, paymentColumns, paymentEvent } from './payment-row.ts';
 
-/** End of a session that was not paid. What its link does meanwhile is `linkState`; one whose provider was not asked is closed at once. */
+/** End of a session that was not paid. `linkState` is what is known of its link. */
 export interface CheckoutEnd {
   move: CheckoutMove;
   linkState: CheckoutRow['link_state'];
   at: string;
   message?: string;
-  /** True unless said otherwise. */
+  /** The provider was asked already; true when absent. Otherwise the workflow closes the link at once. */
   isAsked?: boolean;
 }
 
+/** Reason of what fails with a session that ran out. */
 export const neverPaid = 'the checkout session expired before it was paid';
 
 /** Marks a locked session as ended. Null where it had ended before: whoever comes second does nothing. */
@@ -40,7 +41,7 @@ export function endCheckout(tx: ScopedSql, row: CheckoutRow, end: CheckoutEnd): 
 
 const reasonOf = ({ move }: CheckoutEnd): string => failureSentence(move.failureReason) ?? neverPaid;
 
-/** Fails the payment of a session that ended; `archived` with an invoice that is. Null where it was settled before. */
+/** Fails the payment of a session that ended, and archives it where its invoice is archived. Null where it was settled before. */
 export async function failCheckoutPayment(
   tx: ScopedSql,
   row: CheckoutRow,

@@ -13,7 +13,7 @@ import type { SpendEvent } from '../platform/event-catalogue/subscription-events
 import { toldSubscription } from '../subscription/read/subscription-event.ts';
 
 /** Setting of a subscription, one of its line items, or a group of them. */
-export interface SpendSetting {
+interface SpendSetting {
   id: string;
   entityType: AlertEntity;
   entityId: string;
@@ -62,8 +62,8 @@ async function settingsNow(tx: ScopedSql, subscriptionId: string): Promise<Spend
 
 /**
  * Compares what a subscription's current period costs up to its customer's present, usage and fixed charges together, with the
- * settings that watch it now, whatever they were when usage was measured; a new period begins new streams. A stream that the period before left in alarm is told as recovered
- * once, with the first state of the new one that is ok. spec: wallets-and-payments §2.16
+ * settings that watch it now, whatever they were when usage was measured. A new period begins new streams: one that the period before
+ * left in alarm is told as recovered once, with the first state of the new one that is ok. spec: wallets-and-payments §2.16
  */
 export async function alertSpending(
   tx: ScopedSql,

@@ -48,7 +48,7 @@ export function activeWallets(tx: Transaction, customerId: string): Promise<Wall
   return tx.em.find(Wallet, where, { orderBy: { id: 'asc' } });
 }
 
-/** Adds to a customer's wallets and their balances after usage at which present of the customer they are. */
+/** Joins a customer's wallets, their balances after usage, and the present at which both were read. */
 export async function measuredWallets(
   tx: Transaction,
   customerId: string,
@@ -102,9 +102,8 @@ const balanceAlerts = ['low_credit_balance', 'low_ongoing_balance', 'feature_wal
 
 /**
  * Compares measured balances with their alerts, under the locks of the wallets: the balance itself, what usage leaves of it, and each
- * watched feature, in this order. The settings are those of now, not of when usage was measured: a change between the two has marked the
- * customer again, and must not be followed by an alarm of what it replaced. Of balances too, what moved meanwhile has marked the customer
- * again. spec: wallets-and-payments §2.16
+ * watched feature, in this order. Settings are read now, not when usage is measured, so that settings that were just replaced raise no
+ * alarm. Wallets that moved since the measuring are left out: their customer is marked again. spec: wallets-and-payments §2.16
  */
 export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Promise<AlertOutcome> {
   const { customerId, present, ongoing } = measured;
@@ -132,7 +131,7 @@ export async function alertWallets(tx: ScopedSql, measured: MeasuredWallets): Pr
   };
 }
 
-/** Locks measured wallets and reads their settings of now. A wallet that is closed, or whose balance is another, has moved. */
+/** Locks measured wallets and reads their settings. A wallet that was closed, or whose balance changed, has moved. */
 async function lockWallets(
   tx: ScopedSql,
   { wallets }: MeasuredWallets,

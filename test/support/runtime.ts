@@ -10,8 +10,8 @@ Runtime.install({ logger: new DefaultLogger(process.env.TEST_LOG ? 'WARN' : 'ERR
 const ofProcess = globalThis as unknown as { perennialWorkflowThread?: WorkflowThread };
 
 /**
- * One thread for the workflows of all test files of a process: to start one, and to load the workflows into it, takes longer than many a
- * test. The workflows of a file end with its workers.
+ * Thread for the workflows of all test files of a process. Starting a thread and loading the workflows takes longer than many a test.
+ * The workflows of a file end with its workers.
  */
 export function keptWorkflowThread(activityNames: readonly string[]): WorkflowThread {
   ofProcess.perennialWorkflowThread ??= new WorkflowThread(activityNames).keep();

@@ -76,7 +76,7 @@ export async function providerWorld<F extends Fake>(provider: string, fake: F, c
     async readLists(connectionId: string, secrets: object): Promise<void> {
       await api('PUT', `/connections/${connectionId}`, { encrypted_secret_data: secrets });
       const connected = { adapters: providers, secretKeys: testSecretKeys.secretEncryptionKeys };
-      // Whoever else looks at the connection at this moment has its row locked, and it is left out.
+      // A look leaves out a connection whose row another look has locked, and is done again.
       const isAsked = async () => {
         await readProviderEvents(base.database, temporal.client, connected);
         const { body } = await api<{ health: { status: string } }>('GET', `/connections/${connectionId}`);
