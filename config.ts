@@ -90,7 +90,7 @@ const schema = z
     PORTAL_URL: z.url({ protocol: /^https?$/ }).optional(),
     /** Timers that fall on one instant, as on the first of a month, are spread over this window; boundaries stay exact. */
     TIMER_SPREAD_SECONDS: z.coerce.number().int().min(0).max(3_600).default(0),
-    /** A file with the workflows bundled before (`bundleWorkflows`), which lets a worker start 2 s sooner; else it bundles them. */
+    /** A file with the workflows bundled before (`bundleWorkflows`); else a worker takes the bundle of its last start, or makes one. */
     WORKFLOW_BUNDLE: z.string().optional(),
     /** Hosts, with or without a port, that files of imports may come from although they are private or plain http; by commas. */
     OUTGOING_ALLOWED_HOSTS: list(),

@@ -1,10 +1,15 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BundleOptions, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import type { Bundled } from './workflow-bundle.ts';
 
 type BundlerConfig = Parameters<NonNullable<BundleOptions['webpackConfigHook']>>[0];
+/** As much of webpack’s compiler as is used here. */
+interface Compiler {
+  hooks: { afterCompile: { tap(name: string, told: (made: { fileDependencies: Iterable<string> }) => void): void } };
+}
 
 /**
  * Leaves the syntax of the workflows as Node runs it. The SDK writes for engines of 2017, of which each file that spreads an object
@@ -24,10 +29,21 @@ function findPackages(config: BundlerConfig): void {
   config.resolve = { ...config.resolve, modules: ['node_modules', packages] };
 }
 
-/** Prints the workflows that the module of this source exports as one script; `workflow-bundle.ts` runs it. */
+/** Notes the files that the bundle is made of: not those of packages, which are pinned, nor the folders that were looked into. */
+function noteSources(config: BundlerConfig, sources: Set<string>): void {
+  const isSource = (file: string) => extname(file) !== '' && !file.startsWith(packages);
+  const noting = (compiler: Compiler) =>
+    compiler.hooks.afterCompile.tap('sources', ({ fileDependencies }) => {
+      for (const file of fileDependencies) if (isSource(file)) sources.add(file);
+    });
+  config.plugins = [...(config.plugins ?? []), { apply: noting }];
+}
+
+/** Prints the workflows that the module of this source exports as one script, with its sources; `workflow-bundle.ts` runs it. */
 const [, , entry] = process.argv;
 if (entry === undefined)
   throw new Error('usage: workflow-bundler.ts <source of the module that exports the workflows>');
+const sources = new Set<string>();
 const folder = mkdtempSync(join(tmpdir(), 'workflows-'));
 try {
   const workflowsPath = join(folder, 'workflows.js');
@@ -39,12 +55,15 @@ try {
     webpackConfigHook(config) {
       keepSyntax(config);
       findPackages(config);
+      noteSources(config, sources);
       return config;
     },
-    // The output is the script and nothing else.
+    // The output is the bundle and nothing else.
     logger: new DefaultLogger('WARN', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
   });
-  process.stdout.write(code);
+  // The entry is written anew each time, and nobody else has its name.
+  const made = [...sources].filter((file) => !file.startsWith(folder));
+  process.stdout.write(JSON.stringify({ code, sources: made } satisfies Bundled));
 } finally {
   rmSync(folder, { recursive: true });
 }
