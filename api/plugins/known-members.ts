@@ -1,7 +1,7 @@
 import { validatorCompiler } from '@fastify/type-provider-zod';
 import type { FastifyInstance, FastifySchemaCompiler, preValidationHookHandler, RouteOptions } from 'fastify';
 import { z } from 'zod';
-import { knownMembers, unknownIssues, unknownMembers } from '../known-members.ts';
+import { type KnownMembers, knownMembers, unknownIssues, unknownMembers } from '../known-members.ts';
 import { noBody } from '../scalars.schema.ts';
 
 /**
@@ -29,8 +29,9 @@ function bodyOf({ method, schema }: RouteOptions): { body?: unknown } {
 
 /** Unknown parameters are told before the body is looked at: they say that the caller means something else. */
 function parameterCheck(querystring: unknown, operation: string): preValidationHookHandler {
-  const known = querystring instanceof z.ZodType ? knownMembers(querystring, operation) : null;
+  const knownOnce = membersOnce(querystring, operation);
   return (request, _reply, done) => {
+    const known = knownOnce();
     const unknown = known ? unknownMembers(known, request.query) : [];
     if (unknown.length === 0) return done();
     done(Object.assign(new Error('unknown parameters'), { validation: unknownIssues(unknown, 'parameter') }));
@@ -42,16 +43,26 @@ function strictly(operation: string): FastifySchemaCompiler<unknown> {
   return (route) => {
     const validate = validatorCompiler(route as Parameters<typeof validatorCompiler>[0]);
     const { schema, httpPart = '' } = route;
-    const isNamed = ['querystring', 'body'].includes(httpPart) && schema instanceof z.ZodType;
-    const known = isNamed ? knownMembers(schema, operation) : null;
-    if (!known) return validate;
+    if (!['querystring', 'body'].includes(httpPart)) return validate;
+    const knownOnce = membersOnce(schema, operation);
     return (data: unknown) => {
       const result = validate(data);
+      const known = knownOnce();
+      if (!known) return result;
       const unknown = unknownMembers(known, data);
       if (unknown.length === 0) return result;
       const failures =
         typeof result === 'object' && 'error' in result && Array.isArray(result.error) ? result.error : [];
       return { error: [...unknownIssues(unknown, 'member'), ...failures] as never };
     };
+  };
+}
+
+/** The known members of a schema, derived with the first request: hundreds of operations would have an API start later. */
+function membersOnce(schema: unknown, operation: string): () => KnownMembers | null {
+  let known: KnownMembers | null | undefined;
+  return () => {
+    if (known === undefined) known = schema instanceof z.ZodType ? knownMembers(schema, operation) : null;
+    return known;
   };
 }

@@ -67,7 +67,7 @@ test('the demo finds the API by its environment', () => {
 /** Runs an entry file that cannot start to its end. */
 async function failing(entry: string, env: NodeJS.ProcessEnv): Promise<{ code: number | null; errors: string }> {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../../..', entry)], {
-    env: { PATH: process.env.PATH, HOME: directory, ...env },
+    env: { PATH: process.env.PATH, HOME: directory, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...env },
   });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => {
