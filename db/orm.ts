@@ -1,10 +1,8 @@
-import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM } from '@mikro-orm/postgresql';
+import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import pg, { type Pool } from 'pg';
 import { databaseConnection } from '../database-url.ts';
 import { entities } from './entities/all.ts';
 import { GatheringSocket } from './gathering-socket.ts';
-import { migrations } from './migrations/all.ts';
 
 /** The database of one process: the ORM and the pool under it, which named SQL shares. */
 export interface Database {
@@ -25,27 +23,24 @@ export interface DatabaseOptions {
 
 /** Opens the database. The caller closes it. */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return openWith(options, {});
+}
+
+async function openWith(
+  options: DatabaseOptions,
+  migrating: Pick<Options, 'extensions' | 'migrations'>,
+): Promise<Database> {
   const connection = databaseConnection(options.url);
   const orm = await MikroORM.init({
     // The mapper would take host, role and database of a URL, and leave its parameters out.
     ...(connection.database ? { dbName: connection.database } : {}),
     entities,
-    extensions: [Migrator],
     pool: { min: 0, max: options.poolSize ?? 10 },
     driverOptions: {
       ...connection,
       options: [connection.options, '-c TimeZone=UTC'].filter(Boolean).join(' '),
       pipeline: true,
       stream: () => new GatheringSocket(),
-    },
-    migrations: {
-      migrationsList: migrations,
-      snapshot: false,
-      silent: true,
-      transactional: true,
-      allOrNothing: true,
-      path: new URL('./migrations', import.meta.url).pathname,
-      emit: 'ts',
     },
     forceUtcTimezone: true,
     // Named SQL owns these schemas (metering/postgres, integrations/sandbox-gateway, api/shared-limit.ts); the mapper leaves them alone.
@@ -54,6 +49,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     allowGlobalContext: false,
     implicitTransactions: false,
     discovery: { warnWhenNoEntities: true },
+    ...migrating,
   });
   const pool = (await (
     orm.em.getConnection() as unknown as { getNativeClient(): Promise<Pool> }
@@ -81,7 +77,24 @@ function poolLike({ options }: Pool, { max, pipeline = true }: { max: number; pi
 
 /** Brings the schema up to date with the owner's role and returns the names of the migrations that ran. */
 export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
-  const database = await openDatabase({ url: ownerUrl, poolSize: 2 });
+  // A hundred files that no other process has to load.
+  const [{ Migrator }, { migrations }] = await Promise.all([
+    import('@mikro-orm/migrations'),
+    import('./migrations/all.ts'),
+  ]);
+  const migrating = {
+    extensions: [Migrator],
+    migrations: {
+      migrationsList: migrations,
+      snapshot: false,
+      silent: true,
+      transactional: true,
+      allOrNothing: true,
+      path: new URL('./migrations', import.meta.url).pathname,
+      emit: 'ts' as const,
+    },
+  };
+  const database = await openWith({ url: ownerUrl, poolSize: 2 }, migrating);
   try {
     const applied = await database.orm.migrator.up();
     return applied.map((migration) => migration.name);
