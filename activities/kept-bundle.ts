@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const packages = fileURLToPath(new URL('../node_modules', import.meta.url));
 const keptBundles = join(packages, '.cache/workflows');
-/** Files that every bundle depends on beside its sources: the installed packages, and how they are put together. */
+/** Files that every bundle depends on beside its sources: the list of installed packages, and the bundler. */
 const ofEveryBundle = [
   join(packages, '.package-lock.json'),
   fileURLToPath(new URL('./workflow-bundler.ts', import.meta.url)),
@@ -17,20 +17,20 @@ interface KeptBundle {
   code: string;
 }
 
-/** The bundle of this entry that was kept, when each file it was made of is still what it was; null otherwise. */
+/** The bundle that was kept for this entry; null when there is none, or when a file it was made of has changed since. */
 export function keptBundle(entry: string, folder = keptBundles): string | null {
   try {
     const { sources, code } = JSON.parse(readFileSync(fileOf(entry, folder), 'utf8')) as KeptBundle;
     return Object.entries(sources).every(([file, digest]) => digestOf(file) === digest) ? code : null;
   } catch {
-    // There is none yet, or one of its sources is gone.
+    // No bundle was kept yet, or a source of it is gone.
     return null;
   }
 }
 
 /**
- * Keeps a bundle for the next start of a worker, which takes seconds less for it. `sources` are the files outside of packages that it was
- * made of since `beganMs`. Where nothing can be written nothing is kept, nor where a source was changed meanwhile.
+ * Keeps a bundle, so that the next start of a worker need not make it. `sources` are the files it was made of, without those of packages;
+ * `beganMs` is when the bundler began. A bundle is not kept when a source has changed since then, or when its folder cannot be written.
  */
 export function keepBundle(
   entry: string,
@@ -49,7 +49,7 @@ export function keepBundle(
     // Another process may keep the same bundle at this moment.
     renameSync(part, file);
   } catch {
-    // A folder of packages that is read only, as in an image.
+    // The packages of an image, for example, can only be read.
   }
 }
 

@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import { keepBundle, keptBundle } from './kept-bundle.ts';
 import { workflowEntry } from './workflow-entry.ts';
 
-/** What `workflow-bundler.ts` prints. */
+/** Output of `workflow-bundler.ts`. */
 export interface Bundled {
   code: string;
-  /** Files the script was made of; packages are not among them. */
+  /** Paths of the files that the code was made of, without those of packages. */
   sources: string[];
 }
 

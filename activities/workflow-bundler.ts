@@ -29,7 +29,7 @@ function findPackages(config: BundlerConfig): void {
   config.resolve = { ...config.resolve, modules: ['node_modules', packages] };
 }
 
-/** Notes the files that the bundle is made of: not those of packages, which are pinned, nor the folders that were looked into. */
+/** Notes the files that the bundle is made of, without those of packages. The compiler also names the folders it looked into. */
 function noteSources(config: BundlerConfig, sources: Set<string>): void {
   const isSource = (file: string) => extname(file) !== '' && !file.startsWith(packages);
   const noting = (compiler: Compiler) =>
@@ -61,7 +61,7 @@ try {
     // The output is the bundle and nothing else.
     logger: new DefaultLogger('WARN', ({ level, message }) => process.stderr.write(`${level} ${message}\n`)),
   });
-  // The entry is written anew each time, and nobody else has its name.
+  // The entry is a file of this run alone; whoever keeps the bundle knows it by the entry's text.
   const made = [...sources].filter((file) => !file.startsWith(folder));
   process.stdout.write(JSON.stringify({ code, sources: made } satisfies Bundled));
 } finally {

@@ -77,7 +77,7 @@ function poolLike({ options }: Pool, { max, pipeline = true }: { max: number; pi
 
 /** Brings the schema up to date with the owner's role and returns the names of the migrations that ran. */
 export async function migrateDatabase(ownerUrl: string): Promise<string[]> {
-  // A hundred files that no other process has to load.
+  // Migrations are a hundred files, which no other process needs.
   const [{ Migrator }, { migrations }] = await Promise.all([
     import('@mikro-orm/migrations'),
     import('./migrations/all.ts'),

@@ -58,7 +58,7 @@ function strictly(operation: string): FastifySchemaCompiler<unknown> {
   };
 }
 
-/** The known members of a schema, derived with the first request: hundreds of operations would have an API start later. */
+/** The known members of a schema, derived at the first request: deriving those of all operations would delay each start of an API. */
 function membersOnce(schema: unknown, operation: string): () => KnownMembers | null {
   let known: KnownMembers | null | undefined;
   return () => {

@@ -48,7 +48,7 @@ test('a bundle is not kept when a source changed while it was made', () => {
   expect(take()).toBeNull();
 });
 
-test('a bundle is made where none can be kept', () => {
+test('where no bundle can be written, none is kept and nothing fails', () => {
   const blocked = join(directory, 'a-file');
   writeFileSync(blocked, '');
   keepBundle('entry', { sources: [], code: 'the bundle', beganMs }, blocked);
