@@ -18,13 +18,15 @@ export interface TestPlatform extends TestApp {
 
 export async function testPlatform({
   fakes,
+  plansAsInstalled = false,
   ...more
 }: {
   providers?: ProviderAdapters;
   pages?: PaymentPages;
   fakes?: FakesByGateway;
+  plansAsInstalled?: boolean;
 } = {}): Promise<TestPlatform> {
-  const base = await testDatabase(fakes ? { fakes } : {});
+  const base = await testDatabase({ plansAsInstalled, ...(fakes ? { fakes } : {}) });
   const temporal = await testTemporal();
   const app = await testApp(base, temporal, more);
   const workers = await startWorkers(base, temporal, { ...app, ...more });

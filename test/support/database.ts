@@ -24,18 +24,24 @@ export interface TestDatabase {
   apiKey: string;
 }
 
+interface TestDatabaseOptions {
+  breaks?: readonly InvariantId[];
+  fakes?: FakesByGateway;
+  /** Statements are planned as in an installation, for a file that looks at plans; those of other files are planned once a connection. */
+  plansAsInstalled?: boolean;
+}
+
 /**
  * Clones the migrated template for this file and makes a sandbox tenant in it. Call it at the top of a test file:
  * `const { database, scope } = await testDatabase();` After the file's last test every
  * invariant is checked, except those the file breaks on purpose, with the books of its `fakes`, and what its outbound events carry; the
  * database is closed and dropped.
  */
-export async function testDatabase(
-  options: { breaks?: readonly InvariantId[]; fakes?: FakesByGateway } = {},
-): Promise<TestDatabase> {
+export async function testDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
   const { postgresUrl } = inject('servers');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await asSuperuser(postgresUrl, `create database ${name} template ${templateDatabase}`);
+  if (options.plansAsInstalled) await asSuperuser(postgresUrl, `alter database ${name} set plan_cache_mode = auto`);
   const ownerUrl = new URL(postgresUrl);
   ownerUrl.pathname = name;
   const applicationUrl = new URL(ownerUrl);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { advanceTo, clockedCustomer, created, monthlyPlan, subscribe, testPlatform } from '../../support/billing.ts';
 
-const { api, base } = await testPlatform();
+const { api, base } = await testPlatform({ plansAsInstalled: true });
 
 /** PostgreSQL plans a prepared statement for its parameters five times before it thinks of keeping one plan. */
 const plannedAtFirst = 8;

@@ -132,7 +132,7 @@ export async function webhookWorld(
   schedule: RetrySchedule = [50, 50, 50],
   { outboundEventDays }: { outboundEventDays?: number } = {},
 ) {
-  const base = await testDatabase();
+  const base = await testDatabase({ plansAsInstalled: true });
   const temporal = await testTemporal();
   const { api, gateway } = await testApp(base, temporal);
   const { database, scope } = base;

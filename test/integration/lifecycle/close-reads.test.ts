@@ -15,7 +15,7 @@ import {
   testPlatform,
 } from '../../support/billing.ts';
 
-const { api, base } = await testPlatform();
+const { api, base } = await testPlatform({ plansAsInstalled: true });
 const { scope } = base;
 
 class TakenBack extends Error {}

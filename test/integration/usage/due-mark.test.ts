@@ -4,7 +4,7 @@ import { dueMarks } from '../../../metering/postgres/due-mark.ts';
 import { createCustomer } from '../../../services/customer/customer.ts';
 import { asSuperuser, testDatabase } from '../../support/database.ts';
 
-const base = await testDatabase();
+const base = await testDatabase({ plansAsInstalled: true });
 const { database, scope } = base;
 const [all, marked] = [300, 60];
 
