@@ -1,6 +1,6 @@
 import accepts from '@fastify/accepts';
 import { serializerCompiler, validatorCompiler } from '@fastify/type-provider-zod';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { refuse } from '../billing/refusal.ts';
 import { realNow } from '../db/clock.ts';
 import { onWalletsWoken } from '../services/ledger/wallet-agenda.ts';
@@ -191,6 +191,19 @@ function limitConnections({ server }: FastifyInstance, { config }: AppDependenci
   server.headersTimeout = Math.min(config.headersTimeoutMs ?? config.requestTimeoutMs, config.requestTimeoutMs);
 }
 
+/**
+ * Refusal of a path or query string that no operation can take, before the body is read: no column takes a NUL character, and a URL
+ * has one way to write it; a path is unknown, or known with another method. spec: platform §1.1, §2.3
+ */
+function addressProblem({ url, method, is404 }: FastifyRequest): Error | undefined {
+  if (url.includes('%00')) {
+    const [path = ''] = url.split('?', 1);
+    const part = path.includes('%00') ? 'path' : 'query string';
+    return refuse('validation_error', `The ${part} contains a NUL character (%00): leave it out.`);
+  }
+  return is404 ? refuse('not_found', `There is no ${method} on this path.`) : undefined;
+}
+
 /** Has the workflows of wallets told of agendas that requests changed. */
 function tellWallets(app: FastifyInstance, { config: { timerSpreadMs = 0 }, temporal }: AppDependencies): void {
   const teller = {
@@ -235,17 +248,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   registerMetrics(app);
   await registerProtection(app);
   await app.register(accepts);
-  // No column takes a NUL character, and a URL has one way to write it.
-  app.addHook('onRequest', async ({ url }) => {
-    if (!url.includes('%00')) return;
-    const [path = ''] = url.split('?', 1);
-    const part = path.includes('%00') ? 'path' : 'query string';
-    throw refuse('validation_error', `The ${part} contains a NUL character (%00): leave it out.`);
-  });
-  // An unknown path, and a known one with another method, are refused before the body is read. spec: platform §1.1, §2.3
-  app.addHook('onRequest', async (request) => {
-    if (request.is404) throw refuse('not_found', `There is no ${request.method} on this path.`);
-  });
+  // Hooks of every request call back: each promise in their place would be waited for.
+  app.addHook('onRequest', (request, _reply, done) => done(addressProblem(request)));
   tellWallets(app, dependencies);
   await registerOpenApi(app);
   await app.register(healthRoutes);

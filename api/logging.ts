@@ -40,8 +40,8 @@ export function loggerSettings(options: LoggerOptions | false): NonNullable<Fast
 
 /** One line a request, with ids and the pattern of the route instead of its path; none for health checks. */
 export function logRequests(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
-    if (request.routeOptions.url?.endsWith('/health') || request.routeOptions.url?.endsWith('/ready')) return;
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.routeOptions.url?.endsWith('/health') || request.routeOptions.url?.endsWith('/ready')) return done();
     request.log.info(
       {
         method: request.method,
@@ -54,5 +54,6 @@ export function logRequests(app: FastifyInstance): void {
       },
       'request',
     );
+    done();
   });
 }

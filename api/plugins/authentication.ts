@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { realNow } from '../../db/clock.ts';
@@ -34,6 +34,8 @@ declare module 'fastify' {
 export interface Caller {
   /** Id of the key. */
   credentialId: string;
+  /** SHA-256 of the key, by which it is found again. */
+  credentialDigest: Buffer;
   userId: string;
   userType: string;
   roles: readonly string[];
@@ -53,7 +55,6 @@ const rememberedKeys = 10_000;
  */
 export function registerAuthentication(app: FastifyInstance): void {
   const remembered = new Map<string, { at: number; credential: Promise<Credential | null> }>();
-  const digests = new WeakMap<Caller, Buffer>();
 
   const credentialOf = (digest: Buffer): Promise<Credential | null> => {
     const name = digest.toString('base64');
@@ -70,8 +71,10 @@ export function registerAuthentication(app: FastifyInstance): void {
   app.decorate('forgetCredentials', () => remembered.clear());
   app.decorate('stillAdmitted', async (callers, permission) => {
     const list = [...callers];
-    const shown = list.map((caller) => digests.get(caller) ?? Buffer.alloc(0));
-    const credentials = await findCredentials(app.dependencies.database, shown);
+    const credentials = await findCredentials(
+      app.dependencies.database,
+      list.map(({ credentialDigest }) => credentialDigest),
+    );
     return new Set(
       list.filter((_, index) => {
         const credential = credentials[index];
@@ -87,21 +90,20 @@ export function registerAuthentication(app: FastifyInstance): void {
     const apiKey = request.headers['x-api-key'];
     if (typeof apiKey !== 'string' || apiKey === '') throw new NotAuthenticated(noKey);
     if (apiKey.length > 512) throw new NotAuthenticated();
-    const digest = createHash('sha256').update(apiKey).digest();
+    const digest = hash('sha256', apiKey, 'buffer');
     const credential = await credentialOf(digest);
     if (!credential || (credential.expiresAt !== null && credential.expiresAt <= realNow())) {
       app.callerLimits.disprove(request);
       throw new NotAuthenticated();
     }
     await app.callerLimits.prove(request, reply, { subject: credential.keyId, tenantId: credential.tenantId });
-    admit(request, credential);
-    digests.set(request.caller, digest);
+    admit(request, credential, digest);
   });
 }
 
 const isPublishable = ({ roles }: Credential) => roles.includes(publishableRole);
 
-function admit(request: FastifyRequest, credential: Credential): void {
+function admit(request: FastifyRequest, credential: Credential, credentialDigest: Buffer): void {
   const permission = request.routeOptions.config.permission;
   const permissions = permissionsOf(credential.roles);
   request.scope = {
@@ -112,6 +114,7 @@ function admit(request: FastifyRequest, credential: Credential): void {
   };
   request.caller = {
     credentialId: credential.keyId,
+    credentialDigest,
     userId: credential.userId,
     userType: credential.userType,
     roles: credential.roles,

@@ -64,7 +64,10 @@ export function registerBodyMemory(app: FastifyInstance): void {
     });
     return payload.pipe(counted);
   });
-  app.addHook('onResponse', async (request) => release(request));
+  app.addHook('onResponse', (request, _reply, done) => {
+    release(request);
+    done();
+  });
 }
 
 /** The length a body declares: 0 when there is none, null when it comes in chunks. */

@@ -37,12 +37,13 @@ export function registerMetrics(app: FastifyInstance): void {
   // Without a first value a rate over the first events would miss them.
   metrics.ingestedEvents.inc({ result: 'accepted' }, 0);
   app.decorate('metrics', metrics);
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown';
     metrics.requestDuration.observe(
       { method: request.method, route, status: reply.statusCode },
       reply.elapsedTime / 1_000,
     );
+    done();
   });
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
     return reply.type(registry.contentType).send(await registry.metrics());

@@ -45,10 +45,11 @@ export async function registerProtection(app: FastifyInstance): Promise<void> {
     exposedHeaders: ['X-Request-ID', 'Retry-After'],
     strictPreflight: false,
   });
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     void reply.header('x-request-id', request.id).header('permissions-policy', permissionsPolicy);
     if (request.protocol === 'https') void reply.header('strict-transport-security', `max-age=${year}`);
     if (request.routeOptions.config.carriesCredential) void reply.header('cache-control', 'no-store');
+    done();
   });
   await limitLoad(app);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../../billing/refusal.ts';
 import { addressGroup } from '../address-group.ts';
@@ -52,12 +52,15 @@ export function registerRateLimit(app: FastifyInstance, isExempt: (request: Fast
     const at = name === null ? undefined : proven.get(name);
     return at !== undefined && Date.now() - at < provenMs;
   };
-  app.addHook('onRequest', async (request, reply) => {
-    if (!limits.address || isExempt(request) || (!request.is404 && isProven(request))) return;
-    const address = addressGroup(request.ip);
-    refuseWhenUsedUp(reply, await limits.address.take(address), 'from this address without a valid credential');
-    request.chargedAddress = address;
-  });
+  const { address: addressLimit } = limits;
+  if (addressLimit) {
+    app.addHook('onRequest', async (request, reply) => {
+      if (isExempt(request) || (!request.is404 && isProven(request))) return;
+      const address = addressGroup(request.ip);
+      refuseWhenUsedUp(reply, await addressLimit.take(address), 'from this address without a valid credential');
+      request.chargedAddress = address;
+    });
+  }
   const spare = async (request: FastifyRequest): Promise<void> => {
     if (request.chargedAddress !== '') await limits.address?.giveBack(request.chargedAddress);
     request.chargedAddress = '';
@@ -65,9 +68,11 @@ export function registerRateLimit(app: FastifyInstance, isExempt: (request: Fast
   app.decorate('callerLimits', {
     spare,
     async prove(request, reply, { subject, tenantId }) {
-      const name = credentialName(request);
-      if (proven.size >= provenCredentials) proven.clear();
-      if (name !== null) proven.set(name, Date.now());
+      if (limits.address) {
+        const name = credentialName(request);
+        if (proven.size >= provenCredentials) proven.clear();
+        if (name !== null) proven.set(name, Date.now());
+      }
       await spare(request);
       if (limits.caller) {
         const allowance = await limits.caller.take(subject);
@@ -106,7 +111,7 @@ function limitsOf({ dependencies: { config, database } }: FastifyInstance): {
 /** The digest of what the caller shows; the text itself is not kept. */
 function credentialName({ headers }: FastifyRequest): string | null {
   const text = headers['x-api-key'] ?? headers['x-session-token'] ?? headers.authorization;
-  return typeof text === 'string' && text !== '' ? createHash('sha256').update(text).digest('base64') : null;
+  return typeof text === 'string' && text !== '' ? hash('sha256', text, 'base64') : null;
 }
 
 function tellAllowance(reply: FastifyReply, { limit, remaining }: Allowance): void {
