@@ -192,10 +192,10 @@ function limitConnections({ server }: FastifyInstance, { config }: AppDependenci
 }
 
 /**
- * Refusal of a path or query string that no operation can take, before the body is read: no column takes a NUL character, and a URL
- * has one way to write it; a path is unknown, or known with another method. spec: platform §1.1, §2.3
+ * Refusal of a URL with a NUL character, which no column takes and a URL writes in one way, of an unknown path, and of a method that
+ * a path does not have. spec: platform §1.1, §2.3
  */
-function addressProblem({ url, method, is404 }: FastifyRequest): Error | undefined {
+function refusedUrl({ url, method, is404 }: FastifyRequest): Error | undefined {
   if (url.includes('%00')) {
     const [path = ''] = url.split('?', 1);
     const part = path.includes('%00') ? 'path' : 'query string';
@@ -248,8 +248,8 @@ export async function buildApp(dependencies: AppDependencies): Promise<FastifyIn
   registerMetrics(app);
   await registerProtection(app);
   await app.register(accepts);
-  // Hooks of every request call back: each promise in their place would be waited for.
-  app.addHook('onRequest', (request, _reply, done) => done(addressProblem(request)));
+  // Before the body is read. A hook that waits for nothing calls back: a promise would cost every request a turn.
+  app.addHook('onRequest', (request, _reply, done) => done(refusedUrl(request)));
   tellWallets(app, dependencies);
   await registerOpenApi(app);
   await app.register(healthRoutes);

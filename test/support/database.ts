@@ -27,7 +27,7 @@ export interface TestDatabase {
 interface TestDatabaseOptions {
   breaks?: readonly InvariantId[];
   fakes?: FakesByGateway;
-  /** Statements are planned as in an installation, for a file that looks at plans; those of other files are planned once a connection. */
+  /** For a file that looks at plans: PostgreSQL makes them as in an installation, instead of once a connection. */
   plansAsInstalled?: boolean;
 }
 

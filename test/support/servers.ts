@@ -35,9 +35,9 @@ const fastSettings = {
   autovacuum_naptime: '10min',
   // The log lies in memory too.
   max_wal_size: '256MB',
-  // Each file connects anew and asks a statement a few times: planning it for every set of values is most of what the server does.
+  // A file asks each statement a few times on new connections: planned for its values each time, it took longer to plan than to run.
   plan_cache_mode: 'force_generic_plan',
-  // Passwords of a run protect nothing, and each connection works them out on both sides.
+  // Both sides hash the password of each new connection, here once instead of 4,096 times: it protects nothing.
   scram_iterations: '1',
 };
 
