@@ -41,8 +41,8 @@ export async function webhookSecretRoutes(app: Api): Promise<void> {
     handler: async ({ params, body, transaction }) => {
       const change = { secret: body?.secret ?? undefined, expireOldNow: body?.expire_old_now ?? false };
       const { secrets, isServed } = await transaction((tx) => rotateSecret(tx, keys, params.id, change));
-      // By then every worker has seen it: no request that begins after the answer is signed with a former secret.
-      if (isServed && change.expireOldNow) await delay(fenceMs);
+      // By then every worker has seen it: each request that begins after the answer is signed with the secrets of the answer, and no other.
+      if (isServed) await delay(fenceMs);
       return viewSecrets(secrets);
     },
   });

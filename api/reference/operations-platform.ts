@@ -44,7 +44,7 @@ export const platformOperations: Readonly<Record<string, string>> = {
   getWebhookEndpointSecret:
     'What the receiver checks signatures with, and former secrets that sign beside it until they expire. Needs the right to change webhooks.',
   rotateWebhookEndpointSecret:
-    'The secret that signed until now signs beside the new one for 24 hours; with `expire_old_now` it signs nothing that begins after the answer. Three secrets sign at most.',
+    'The secret that signed until now signs beside the new one for 24 hours, or no more with `expire_old_now`. Every request that begins after the answer is signed with the secrets of the answer, which therefore takes up to a second. Three secrets sign at most.',
   testWebhookEndpoint:
     'An example of the type is sent within about a second, signed, with an id that begins with `test_` and without the headers of an object; also to a disabled endpoint. It is tried once, and changes nothing of what the endpoint gets.',
   listWebhookEvents:

@@ -25,7 +25,7 @@ import {
   signingSecrets,
 } from './endpoint-secret.ts';
 import { lockEndpoints } from './endpoints-lock.ts';
-import { isServed, isTestTaken } from './lease.ts';
+import { lockSender, lockTestSender } from './lease.ts';
 import { type EndpointStart, startPosition } from './start-position.ts';
 
 /** Members of an endpoint as people give them. */
@@ -181,7 +181,7 @@ export async function deleteEndpoint(tx: Transaction, id: string): Promise<{ isS
 
 /**
  * Has another secret sign, one made here unless one is brought, and the present one for 24 hours of real time beside it, or no former one any
- * more with `expireOldNow`. Answers those that sign, and whether a worker is sending, which may sign as before until it has looked again.
+ * more with `expireOldNow`. Answers those that sign, and whether a worker is sending, which signs as before until it has looked again.
  * Throws `not_found`, `invalid_operation` where three sign already, and `validation_error` for one that signs already.
  * spec: platform §17.4; design: people-and-events §B 21
  */
@@ -201,13 +201,11 @@ export async function rotateSecret(
   return { secrets: signingSecrets(secrets, nowMs), isServed: await hasSender(tx, id) };
 }
 
+/** True while a worker sends events or test events to the endpoint; until the transaction ends no other begins to. */
 async function hasSender(tx: Transaction, endpointId: string): Promise<boolean> {
-  const served = await tx.rows(
-    `select from webhook_cursor c where c.endpoint_id = $1 and ${isServed}
-     union all select from webhook_test w where w.endpoint_id = $1 and ${isTestTaken}`,
-    [endpointId],
-  );
-  return served.length > 0;
+  const isSent = await lockSender(tx, endpointId);
+  const isTested = await lockTestSender(tx, endpointId);
+  return isSent || isTested;
 }
 
 /** A published endpoint of this environment, which nobody else changes until the transaction ends. Throws `not_found`. */

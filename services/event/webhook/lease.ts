@@ -58,6 +58,28 @@ export async function leasedEndpoints(sql: Sql, owner: string, shard: Shard, kno
   return { digest, endpoints: rows.filter(({ id }) => id !== null).map(leasedEndpoint), hasTests };
 }
 
+/**
+ * True while a worker is the sender of an endpoint. Until the transaction ends no other becomes it, so that a worker either is told of here
+ * or sees what the transaction changed. design: people-and-events §B 21
+ */
+export async function lockSender(sql: Sql, endpointId: string): Promise<boolean> {
+  const [cursor] = await sql.rows<{ isServed: boolean }>(
+    `select coalesce(${isServed}, false) as "isServed" from webhook_cursor c where c.endpoint_id = $1 for no key update`,
+    [endpointId],
+  );
+  return cursor?.isServed ?? false;
+}
+
+/** True while a worker sends a test event to an endpoint; until the transaction ends no worker takes another of it. */
+export async function lockTestSender(sql: Sql, endpointId: string): Promise<boolean> {
+  const tests = await sql.rows<{ isTaken: boolean }>(
+    `select coalesce(${isTestTaken}, false) as "isTaken" from webhook_test w
+     where w.endpoint_id = $1 and w.sent_at is null order by w.id for no key update`,
+    [endpointId],
+  );
+  return tests.some(({ isTaken }) => isTaken);
+}
+
 /** Lets others have an endpoint at once. */
 export async function releaseEndpoint(sql: Sql, { id, epoch }: { id: string; epoch: number }): Promise<void> {
   await sql.rows('update webhook_cursor set owner = null, leased_until = null where endpoint_id = $1 and epoch = $2', [

@@ -7,7 +7,7 @@ import { writeAudit } from '../../platform/audit.ts';
 import { placeEvents } from '../outbox-relay.ts';
 import { findEvent } from './event-list.ts';
 import { isLacking } from './event-standing.ts';
-import { isServed } from './lease.ts';
+import { lockSender } from './lease.ts';
 
 /** Events that are to be sent again. */
 export interface ReplayInput {
@@ -84,8 +84,7 @@ export async function cancelReplay(tx: Transaction, endpointId: string): Promise
   );
   if (!cancelled) throw missing('running replay to webhook endpoint', endpointId);
   await audit(tx, endpointId, 'replay cancelled', { replay_id: cancelled.id });
-  const [served] = await tx.rows(`select from webhook_cursor c where c.endpoint_id = $1 and ${isServed}`, [endpointId]);
-  return { isServed: served !== undefined };
+  return { isServed: await lockSender(tx, endpointId) };
 }
 
 /**

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { inSqlTransaction } from '../../../db/transaction.ts';
+import { systemScope } from '../../../db/scope.ts';
+import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
+import { rotateSecret } from '../../../services/event/webhook/endpoint.ts';
+import { openEndpoint } from '../../../services/event/webhook/endpoint-secret.ts';
+import { leasedEndpoints, leaseEndpoints } from '../../../services/event/webhook/lease.ts';
 import { accountWithRoles } from '../../support/account.ts';
 import { testApi } from '../../support/api.ts';
+import { testSecretKeys } from '../../support/secret-keys.ts';
 
 const webhooks = { allowedHosts: ['hooks.test', 'localhost:9443'] };
 const base = await testApi({ webhooks });
@@ -148,6 +153,31 @@ describe('secrets', () => {
     const { status, body } = await bare.call('POST', path, { body: { url } });
     expect([status, body.code]).toEqual([501, 'not_implemented']);
     expect((await bare.call('GET', path)).body.items).toEqual([]);
+  });
+
+  test('that are rotated while a worker takes the endpoint up are those it signs with, or the answer waits for it', async () => {
+    const { id } = (await create()).body;
+    const keys = testSecretKeys.secretEncryptionKeys;
+    const change = { secret: undefined, expireOldNow: true };
+    const lease = (owner: string) =>
+      inSqlTransaction(database, systemScope, async (tx) => {
+        const shard = { shard: 0, shards: 1 };
+        await leaseEndpoints(tx, { owner, shard, leaseMs: 60_000, all: true, prolong: false });
+        const { endpoints } = await leasedEndpoints(tx, owner, shard, '');
+        return openEndpoint(keys, endpoints!.find((each) => each.id === id)!).secret;
+      });
+    const waits = () =>
+      rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+    const rotated = await inTransaction(database, scope, async (tx) => {
+      const { isServed, secrets } = await rotateSecret(tx, keys, id, change);
+      const seen = lease('worker');
+      await expect.poll(waits, { timeout: 20_000, interval: 20 }).toHaveLength(1);
+      return { isServed, secret: secrets[0]?.secret, seen };
+    });
+    expect(rotated.isServed).toBe(false);
+    expect(await rotated.seen).toBe(rotated.secret);
+    const again = await inTransaction(database, scope, (tx) => rotateSecret(tx, keys, id, change));
+    expect(again.isServed).toBe(true);
   });
 
   test('are shown to who may change webhooks, not to who may read them', async () => {
