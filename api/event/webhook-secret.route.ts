@@ -41,7 +41,7 @@ export async function webhookSecretRoutes(app: Api): Promise<void> {
     handler: async ({ params, body, transaction }) => {
       const change = { secret: body?.secret ?? undefined, expireOldNow: body?.expire_old_now ?? false };
       const { secrets, isServed } = await transaction((tx) => rotateSecret(tx, keys, params.id, change));
-      // By then every worker has seen it: each request that begins after the answer is signed with the secrets of the answer, and no other.
+      // By then every worker has seen it: a request that begins after the answer is signed with exactly the secrets of the answer.
       if (isServed) await delay(fenceMs);
       return viewSecrets(secrets);
     },

@@ -59,8 +59,8 @@ export async function leasedEndpoints(sql: Sql, owner: string, shard: Shard, kno
 }
 
 /**
- * True while a worker is the sender of an endpoint. Until the transaction ends no other becomes it, so that a worker either is told of here
- * or sees what the transaction changed. design: people-and-events §B 21
+ * True while a worker is the sender of an endpoint. No other becomes it before the transaction ends: each that does later sees what the
+ * transaction changed. design: people-and-events §B 21
  */
 export async function lockSender(sql: Sql, endpointId: string): Promise<boolean> {
   const [cursor] = await sql.rows<{ isServed: boolean }>(

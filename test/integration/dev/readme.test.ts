@@ -22,7 +22,7 @@ const pasted = blocksOf(heading, 'sh').join('\n');
 const script = pasted
   .replace("URL='http://127.0.0.1:8080'", `URL='${address}'`)
   .replace("KEY='sk_…'", `KEY='${base.apiKey}'`);
-/** Without the machine's own settings, which bash reads where npm was started by no shell. */
+/** Runs a script without the settings of the machine's shells, which bash reads when no shell started npm. */
 const run = (text: string) => promisify(execFile)('bash', ['--norc', '-euo', 'pipefail', '-c', text]);
 
 test('the first invoice of the README comes out as it is printed there', async () => {

@@ -155,7 +155,7 @@ describe('secrets', () => {
     expect((await bare.call('GET', path)).body.items).toEqual([]);
   });
 
-  test('that are rotated while a worker takes the endpoint up are those it signs with, or the answer waits for it', async () => {
+  test('that are rotated while a worker takes the endpoint up are the ones it signs with', async () => {
     const { id } = (await create()).body;
     const keys = testSecretKeys.secretEncryptionKeys;
     const change = { secret: undefined, expireOldNow: true };
