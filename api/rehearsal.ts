@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { Transaction } from '../db/transaction.ts';
+import { isDeadlock, type Transaction } from '../db/transaction.ts';
 
 /** Carries an answer out of a transaction that must not commit. */
 class Rehearsed<Answer> extends Error {
@@ -10,7 +10,6 @@ class Rehearsed<Answer> extends Error {
   }
 }
 
-const deadlockDetected = '40P01';
 const maxAttempts = 3;
 
 /**
@@ -28,7 +27,7 @@ export async function rehearse<Answer>(
       });
     } catch (error) {
       if (error instanceof Rehearsed) return error.answer as Answer;
-      if ((error as { code?: string }).code !== deadlockDetected || attempt === maxAttempts) throw error;
+      if (!isDeadlock(error) || attempt === maxAttempts) throw error;
     }
   }
 }

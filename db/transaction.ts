@@ -272,6 +272,13 @@ function beginText(scope: Scope, begin = 'begin'): string {
   return `${begin}; set local perennial.tenant_id = '${scope.tenantId}'; set local perennial.environment_id = '${scope.environmentId}'`;
 }
 
+const deadlockDetected = '40P01';
+
+/** True for the error of a transaction that PostgreSQL rolled back because it and another waited for each other. */
+export function isDeadlock(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: string }).code === deadlockDetected;
+}
+
 const uniqueViolation = '23505';
 
 /** The name of the unique index an error is about, or null when it is something else. */

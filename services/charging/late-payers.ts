@@ -1,5 +1,5 @@
 import type { Scope } from '../../db/scope.ts';
-import { type Sql, violatedUniqueIndex } from '../../db/transaction.ts';
+import { isDeadlock, type Sql, violatedUniqueIndex } from '../../db/transaction.ts';
 import { lockSubscriptions } from './subscription-row.ts';
 import { refreshAgendas } from './subscription-snapshot.ts';
 
@@ -19,15 +19,21 @@ export async function refreshLatePayers(sql: Sql, scope: Scope): Promise<string[
     [scope.environmentId],
   );
   const ids = rows.map(({ id }) => id);
-  await refreshLocked(sql, scope, ids);
+  // Steps lock parents before their children, this goes by id: for one that waits for it, it gives its locks back.
+  await refreshLocked(sql, scope, ids, (error) => isDeadlock(error) || isAgendaConflict(error));
   return ids;
 }
 
 /**
  * Writes the agendas of subscriptions from outside their workflows, under their locks. A workflow that writes its own at this moment is
- * waited for, and what it wrote is read again.
+ * waited for, and what it wrote is read again; the locks are taken anew after each error that `isPassing`.
  */
-export async function refreshLocked(sql: Sql, scope: Scope, ids: readonly string[]): Promise<void> {
+export async function refreshLocked(
+  sql: Sql,
+  scope: Scope,
+  ids: readonly string[],
+  isPassing = isAgendaConflict,
+): Promise<void> {
   if (ids.length === 0) return;
   for (let tries = 1; ; tries += 1) {
     await sql.rows('savepoint agendas');
@@ -37,8 +43,12 @@ export async function refreshLocked(sql: Sql, scope: Scope, ids: readonly string
       await sql.rows('release savepoint agendas');
       return;
     } catch (error) {
-      if (tries === mostTries || !violatedUniqueIndex(error)?.startsWith('agenda_entry')) throw error;
+      if (tries === mostTries || !isPassing(error)) throw error;
       await sql.rows('rollback to savepoint agendas');
     }
   }
+}
+
+function isAgendaConflict(error: unknown): boolean {
+  return violatedUniqueIndex(error)?.startsWith('agenda_entry') === true;
 }

@@ -4,6 +4,7 @@ import type { Scope } from '../../../db/scope.ts';
 import {
   type CopyTransaction,
   inCopyTransaction,
+  isDeadlock,
   type ScopedSql,
   type SqlTransaction,
 } from '../../../db/transaction.ts';
@@ -27,7 +28,6 @@ const appendBucketedWithLatest = { name: 'usage-append-bucketed-latest', text: a
 
 const plainRollupMinutes = rollupMinutes(null);
 
-const deadlockDetected = '40P01';
 const maxAttempts = 5;
 
 /** What else a large batch brings. */
@@ -109,10 +109,6 @@ async function repeatedAfterDeadlock<T>(work: () => Promise<T>): Promise<T> {
       if (!isDeadlock(error) || attempt === maxAttempts) throw error;
     }
   }
-}
-
-function isDeadlock(error: unknown): boolean {
-  return (error as { code?: string }).code === deadlockDetected;
 }
 
 /** Stores a load, or after a deadlock nothing of it: the transaction goes on with the locks it had before. */
