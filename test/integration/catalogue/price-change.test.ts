@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
+import { inTransaction } from '../../../db/transaction.ts';
 import { updatePrice } from '../../../services/catalogue/price/price-change.ts';
 import { testApi } from '../../support/api.ts';
+import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
 import { catalogue } from './catalogue.fixture.ts';
 
 const api = await testApi();
@@ -83,21 +84,13 @@ describe('PUT /prices/{id}', () => {
     await inTransaction(database, scope, async (tx) => {
       await updatePrice(tx, price.id, { terms: { amount: '2' } });
       slower = call('PUT', `/v1/prices/${price.id}`, { body: { amount: '3' } });
-      await someoneWaits();
+      expect(await locksAreAwaited(api)).toBe(true);
     });
     expect(await slower).toMatchObject({ status: 409, body: { code: 'version_conflict' } });
     const chain = await call('POST', '/v1/prices/search', { body: { parent_price_id: price.id } });
     expect(chain.body.items).toMatchObject([{ amount: '2' }]);
   });
 });
-
-/** Returns when another connection waits for a row lock. */
-async function someoneWaits(): Promise<void> {
-  const text = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await inSqlTransaction(database, scope, (sql) => sql.rows(text))).length === 0) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 describe('DELETE /prices/{id}', () => {
   it('ends the price now or at a date, once', async () => {

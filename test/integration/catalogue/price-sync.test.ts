@@ -18,6 +18,7 @@ import {
   subscriptionOf,
   testPlatform,
 } from '../../support/billing.ts';
+import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
 import { priceSyncs } from './price-sync.fixture.ts';
 
 const { api, base, temporal } = await testPlatform();
@@ -216,10 +217,6 @@ test('a price that is committed after one with a higher sequence is missed by no
     startDate: '2020-01-01T00:00:00.000Z',
   } as const;
   const others: Promise<{ id: string }>[] = [];
-  const waiting = async () => {
-    const text = `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
-    return Number((await asOwner<{ count: string }>(text))[0]?.count);
-  };
   const slow = await inTransaction(base.database, base.scope, async (tx) => {
     const made = await createPrice(tx, price);
     others.push(
@@ -227,7 +224,7 @@ test('a price that is committed after one with a higher sequence is missed by no
       subscribe(api, { customer_id: customer.customerId, plan_id: plan.planId }),
     );
     // If nothing made them wait they would end now, before this one.
-    await Promise.race([Promise.all(others), poll(async () => (await waiting()) >= 2 || undefined, 20_000)]);
+    await Promise.race([Promise.all(others), locksAreAwaited(base, 2)]);
     return made;
   });
   const [fast, late] = await Promise.all(others);

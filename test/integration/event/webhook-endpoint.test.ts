@@ -6,6 +6,7 @@ import { openEndpoint } from '../../../services/event/webhook/endpoint-secret.ts
 import { leasedEndpoints, leaseEndpoints } from '../../../services/event/webhook/lease.ts';
 import { accountWithRoles } from '../../support/account.ts';
 import { testApi } from '../../support/api.ts';
+import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
 import { testSecretKeys } from '../../support/secret-keys.ts';
 
 const webhooks = { allowedHosts: ['hooks.test', 'localhost:9443'] };
@@ -166,12 +167,10 @@ describe('secrets', () => {
         const { endpoints } = await leasedEndpoints(tx, owner, shard, '');
         return openEndpoint(keys, endpoints!.find((each) => each.id === id)!).secret;
       });
-    const waits = () =>
-      rows(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
     const rotated = await inTransaction(database, scope, async (tx) => {
       const { isServed, secrets } = await rotateSecret(tx, keys, id, change);
       const seen = lease('worker');
-      await expect.poll(waits, { timeout: 20_000, interval: 20 }).toHaveLength(1);
+      expect(await locksAreAwaited(base)).toBe(true);
       return { isServed, secret: secrets[0]?.secret, seen };
     });
     expect(rotated.isServed).toBe(false);

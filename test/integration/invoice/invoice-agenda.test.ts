@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { inSqlTransaction, type SqlTransaction } from '../../../db/transaction.ts';
-import { poll } from '../../../dev/processes.ts';
 import { notePayment } from '../../../services/invoice/issue/invoice-payment-by-hand.ts';
 import { attendInvoice } from '../../../services/invoice/read/invoice-snapshot.ts';
 import { invoiceWorkflowId } from '../../../workflows/invoice/invoice.messages.ts';
 import { rowChanged } from '../../../workflows/lifecycle.messages.ts';
 import { testPlatform } from '../../support/billing.ts';
+import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
 import { invoiceEdits } from './invoice-edit.fixture.ts';
 
 const { api, base, temporal } = await testPlatform();
@@ -27,15 +27,9 @@ it('a payment that is noted while another transaction writes the agenda leaves n
     });
     // The subscription that hands its invoice over does so while this is not committed.
     handedOver = inScope((other) => attendInvoice(other, scope, id)).then(() => 'done');
-    await Promise.race([handedOver, someoneWaits()]);
+    await Promise.race([handedOver, locksAreAwaited(base)]);
   });
   await handedOver;
   expect(await agendaOf(id)).toEqual([]);
   await temporal.client.workflow.getHandle(invoiceWorkflowId(id)).signal(rowChanged);
 });
-
-/** Returns when a connection waits for a lock; each transaction sees the server's activity once only. */
-async function someoneWaits(): Promise<unknown> {
-  const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return poll(async () => (await inScope((tx) => tx.rows(waiting)))[0], 20_000);
-}

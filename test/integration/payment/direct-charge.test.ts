@@ -6,6 +6,7 @@ import { openPayment } from '../../../services/collection/payment.ts';
 import { recordPaymentOutcomes } from '../../../services/payment/payment-outcome.ts';
 import { chargeForCredits } from '../../../services/wallet/charged-topup.ts';
 import { created, testPlatform } from '../../support/billing.ts';
+import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
 import type { Wire } from '../invoice/invoice.fixture.ts';
 
 const platform = await testPlatform();
@@ -289,8 +290,7 @@ test('purchases that are settled together lock their wallets in one order, so th
   });
   await held;
   const settled = inScope((tx) => recordPaymentOutcomes(tx, answers));
-  const isWaiting = async () => (await inScope((tx) => tx.rows('select from pg_locks where not granted'))).length > 0;
-  await expect.poll(isWaiting, { timeout: 20_000 }).toBe(true);
+  expect(await locksAreAwaited(base)).toBe(true);
   const free = await inScope((tx) => tx.rows('select id from wallet where id = $1 for update skip locked', [high]));
   release();
   await Promise.all([holder, settled]);

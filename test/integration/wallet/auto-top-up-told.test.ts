@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { usageWatchSignal } from '../../../api/alert/usage-watch.ts';
 import { inSqlTransaction, inTransaction } from '../../../db/transaction.ts';
-import { poll } from '../../../dev/processes.ts';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { openPostgresUsageStore } from '../../../metering/postgres/usage-store.ts';
 import { usageReader } from '../../../metering/usage-reader.ts';
@@ -24,6 +23,7 @@ import {
 } from '../../../workflows/wallet/auto-top-up.messages.ts';
 import { created, testPlatform } from '../../support/billing.ts';
 import { advanceClock } from '../../support/clock.ts';
+import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
 import { fillingWallets, later, start } from './auto-top-up.fixture.ts';
 
 const platform = await testPlatform();
@@ -105,17 +105,13 @@ test('a low wallet whose workflow was not told so is told by the next look', asy
 test('who is marked while the wallet is being looked at is looked at after that', async () => {
   const { walletId, customerId } = await filled({}, 'succeeds');
   await becomes(walletId, { state: 'blocked', reason: 'no_use' });
-  const isBlocked = () =>
-    inScope((tx) =>
-      tx.rows(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
-    ).then((rows) => rows.length > 0 || undefined);
   const change = (set: string) =>
     inScope((tx) => tx.rows(`update wallet_auto_topup set ${set} where id = $1`, [walletId]));
   await change(`state = 'cooling', evaluate_at = '2026-03-01T00:00:00Z'`);
   const looked = await inScope(async (tx) => {
     await tx.rows(`update wallet_auto_topup set state = 'armed', evaluate_at = null where id = $1`, [walletId]);
     const asked = inScope((other) => waitingWallets(other, base.scope, [customerId]));
-    expect(await poll(isBlocked, 20_000)).toBe(true);
+    expect(await locksAreAwaited(base)).toBe(true);
     return { asked };
   });
   expect((await looked.asked).map(({ id }) => id)).toEqual([walletId]);
