@@ -164,12 +164,15 @@ const resources = [
 ];
 
 /** Shared hooks first, then the resources. */
+/** Fastify’s mark of a plugin’s name, without which it looks for each of them among all modules of the process. */
+const displayName = Symbol.for('fastify.display-name');
+
 async function registerResources(v1: Api): Promise<void> {
   refuseUnknownMembers(v1);
   registerAuthentication(v1);
   registerTransactions(v1);
   registerPreviewSignatures(v1);
-  for (const routes of resources) await v1.register(routes);
+  for (const routes of resources) await v1.register(Object.assign(routes, { [displayName]: routes.name }));
 }
 
 /**
