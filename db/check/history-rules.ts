@@ -40,31 +40,77 @@ const recorded = [
 const beganAsDraft = `(o.subscription_status = 'draft' or exists (
   select from audit_entry a where a.environment_id = o.environment_id and a.object_id = o.id and a.action = 'draft activated'))`;
 
-/** Events that a state cannot have been reached without: table, condition on its row `o`, event. */
+/** Events that a state cannot have been reached without: table, the object in words, condition on its row `o`, event. */
 const announced = [
-  { table: 'subscription', when: `not ${beganAsDraft}`, event: 'subscription.created' },
-  { table: 'subscription', when: beganAsDraft, event: 'subscription.draft.created' },
-  { table: 'subscription', when: "o.subscription_status = 'cancelled'", event: 'subscription.cancelled' },
+  {
+    table: 'subscription',
+    object: 'a subscription that was no draft',
+    when: `not ${beganAsDraft}`,
+    event: 'subscription.created',
+  },
+  {
+    table: 'subscription',
+    object: 'a subscription that is or was a draft',
+    when: beganAsDraft,
+    event: 'subscription.draft.created',
+  },
+  {
+    table: 'subscription',
+    object: 'a cancelled subscription',
+    when: "o.subscription_status = 'cancelled'",
+    event: 'subscription.cancelled',
+  },
   // Nothing is told of an invoice that waits for its checkout session before it is final.
-  { table: 'invoice', when: "o.source_type <> 'checkout'", event: 'invoice.update' },
-  { table: 'invoice', when: 'o.finalized_at is not null', event: 'invoice.update.finalized' },
-  { table: 'invoice', when: "o.voided_at is not null and o.status = 'published'", event: 'invoice.update.voided' },
-  { table: 'payment', when: 'true', event: 'payment.created' },
-  { table: 'payment', when: 'o.succeeded_at is not null', event: 'payment.success' },
-  { table: 'payment', when: 'o.failed_at is not null', event: 'payment.failed' },
-  { table: 'credit_note', when: 'true', event: 'credit_note.created' },
-  { table: 'credit_note', when: 'o.finalized_at is not null', event: 'credit_note.updated' },
-  { table: 'refund', when: 'true', event: 'refund.created' },
-  { table: 'refund', when: 'o.succeeded_at is not null', event: 'refund.succeeded' },
-  { table: 'refund', when: 'o.failed_at is not null', event: 'refund.failed' },
-  { table: 'wallet', when: 'true', event: 'wallet.created' },
-  { table: 'wallet', when: "o.wallet_status = 'closed'", event: 'wallet.terminated' },
+  {
+    table: 'invoice',
+    object: 'an invoice of no checkout session',
+    when: "o.source_type <> 'checkout'",
+    event: 'invoice.update',
+  },
+  {
+    table: 'invoice',
+    object: 'a finalized invoice',
+    when: 'o.finalized_at is not null',
+    event: 'invoice.update.finalized',
+  },
+  {
+    table: 'invoice',
+    object: 'a voided invoice',
+    when: "o.voided_at is not null and o.status = 'published'",
+    event: 'invoice.update.voided',
+  },
+  { table: 'payment', object: 'a payment', when: 'true', event: 'payment.created' },
+  {
+    table: 'payment',
+    object: 'a payment that succeeded',
+    when: 'o.succeeded_at is not null',
+    event: 'payment.success',
+  },
+  { table: 'payment', object: 'a payment that failed', when: 'o.failed_at is not null', event: 'payment.failed' },
+  { table: 'credit_note', object: 'a credit note', when: 'true', event: 'credit_note.created' },
+  {
+    table: 'credit_note',
+    object: 'a finalized credit note',
+    when: 'o.finalized_at is not null',
+    event: 'credit_note.updated',
+  },
+  { table: 'refund', object: 'a refund', when: 'true', event: 'refund.created' },
+  { table: 'refund', object: 'a refund that succeeded', when: 'o.succeeded_at is not null', event: 'refund.succeeded' },
+  { table: 'refund', object: 'a refund that failed', when: 'o.failed_at is not null', event: 'refund.failed' },
+  { table: 'wallet', object: 'a wallet', when: 'true', event: 'wallet.created' },
+  { table: 'wallet', object: 'a terminated wallet', when: "o.wallet_status = 'closed'", event: 'wallet.terminated' },
   ...['completed', 'failed', 'expired'].map((end) => ({
     table: 'checkout_session',
+    object: `a checkout session that is ${end}`,
     when: `o.checkout_status = '${end}'`,
     event: `checkout.session.${end}`,
   })),
-  { table: 'wallet_transaction', when: "o.transaction_status = 'completed'", event: 'wallet.transaction.created' },
+  {
+    table: 'wallet_transaction',
+    object: 'a completed wallet transaction',
+    when: "o.transaction_status = 'completed'",
+    event: 'wallet.transaction.created',
+  },
 ];
 
 const answerable = [
@@ -116,9 +162,9 @@ function versionsRise([table]: [string, number]): InvariantRule {
 export const historyRules: readonly InvariantRule[] = [
   ...outboxRules,
   ...announced.map(
-    ({ table, when, event }): InvariantRule => ({
+    ({ table, object, when, event }): InvariantRule => ({
       id: 'I11',
-      rule: `a ${table}${when === 'true' ? '' : ` with ${when.replace('o.', '')}`} has its event ${event}`,
+      rule: `${object} has its event ${event}`,
       examines: `select count(*) from ${table} o where ${when}`,
       violations: `
         select o.id as object, 'its event ${event} is missing' as problem from ${table} o where ${when} and not exists (
