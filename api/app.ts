@@ -163,10 +163,10 @@ const resources = [
   walletRoutes,
 ];
 
-/** Shared hooks first, then the resources. */
-/** Fastify’s mark of a plugin’s name, without which it looks for each of them among all modules of the process. */
+/** Fastify's mark of a plugin's name, without which it looks for each of them among all modules of the process. */
 const displayName = Symbol.for('fastify.display-name');
 
+/** Shared hooks first, then the resources. */
 async function registerResources(v1: Api): Promise<void> {
   refuseUnknownMembers(v1);
   registerAuthentication(v1);
