@@ -163,7 +163,7 @@ const resources = [
   walletRoutes,
 ];
 
-/** Fastify's mark of a plugin's name, without which it looks for each of them among all modules of the process. */
+/** Symbol under which Fastify reads the name of a plugin. Without it Fastify searches all loaded modules for each plugin. */
 const displayName = Symbol.for('fastify.display-name');
 
 /** Shared hooks first, then the resources. */

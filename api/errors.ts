@@ -148,7 +148,7 @@ function answerTo(error: FastifyError, requestId: string): Answer {
     const message = 'The workflow of this object cannot take the request now; send it again.';
     return outage('service_unavailable', message, requestId);
   }
-  if (isUnreachable(error)) {
+  if (isTemporary(error)) {
     return outage('service_unavailable', 'The service is temporarily unavailable; try again.', requestId);
   }
   return outage(isDatabaseError(error) ? 'database_error' : 'internal_error', unexpected, requestId);
@@ -196,7 +196,7 @@ const grpcUnreachable = new Set([4, 14]);
 // RESOURCE_EXHAUSTED: too many messages at once. FAILED_PRECONDITION: its last workflow task failed and is tried again.
 const grpcBusy = new Set([8, 9]);
 // Connection exceptions, operator intervention, too many connections, serialization and deadlock.
-const passingStates = /^(08...|57P..|53300|40001|40P01)$/;
+const temporaryStates = /^(08...|57P..|53300|40001|40P01)$/;
 const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH']);
 
 /** Temporal answers, but the workflow a message is for cannot take it before it, or its worker, has recovered. */
@@ -204,13 +204,13 @@ export function isBusyWorkflow(error: unknown): boolean {
   return [...causes(error)].some((cause) => isGrpcServiceError(cause) && grpcBusy.has(cause.code));
 }
 
-/** Temporal or PostgreSQL does not answer, or PostgreSQL undid the change because it and another waited for each other. */
-function isUnreachable(error: unknown): boolean {
+/** Temporal or PostgreSQL does not answer, or PostgreSQL rolled the change back for another one. The same request may succeed later. */
+function isTemporary(error: unknown): boolean {
   for (const cause of causes(error)) {
     if (cause instanceof WorkflowUpdateRPCTimeoutOrCancelledError) return true;
     if (isGrpcServiceError(cause) && (grpcUnreachable.has(cause.code) || isBetweenTasks(cause))) return true;
     const { code } = cause as { code?: unknown };
-    if (typeof code === 'string' && (socketErrors.has(code) || passingStates.test(code))) return true;
+    if (typeof code === 'string' && (socketErrors.has(code) || temporaryStates.test(code))) return true;
     if (/connection terminated|not queryable|timeout exceeded when trying to connect/i.test(cause.message)) return true;
   }
   return false;

@@ -57,10 +57,10 @@ export async function checkRows(sql: Pick<Sql, 'rows'>, options: { graceMs: numb
   await sql.rows(hashJoinsText);
   const counts = await examinedBy(sql, rowRules);
   const findings: Finding[] = [];
-  for (const [index, { id, rule, violations, isOfExamined = false }] of rowRules.entries()) {
+  for (const [index, { id, rule, violations, violatesOnlyExamined = false }] of rowRules.entries()) {
     const examined = counts[index] ?? 0;
     const found =
-      examined === 0 && isOfExamined
+      examined === 0 && violatesOnlyExamined
         ? []
         : await sql.rows<Violation & { [column: string]: unknown }>(
             `select object, problem from (${violations}) found limit ${maxViolations}`,
@@ -72,7 +72,7 @@ export async function checkRows(sql: Pick<Sql, 'rows'>, options: { graceMs: numb
 
 const countedAtOnce = 100;
 
-/** Numbers of the objects that rules are about, of many rules in one statement. */
+/** The count of `examines` for each rule, in their order; many rules are counted in one statement. */
 async function examinedBy(sql: Pick<Sql, 'rows'>, rules: readonly InvariantRule[]): Promise<number[]> {
   const counts: number[] = [];
   for (let from = 0; from < rules.length; from += countedAtOnce) {

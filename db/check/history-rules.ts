@@ -44,7 +44,7 @@ const beganAsDraft = `(o.subscription_status = 'draft' or exists (
 const announced = [
   {
     table: 'subscription',
-    object: 'a subscription that was no draft',
+    object: 'a subscription that never was a draft',
     when: `not ${beganAsDraft}`,
     event: 'subscription.created',
   },

@@ -13,8 +13,8 @@ export interface InvariantRule {
   examines: string;
   /** Rows `(object, problem)`: the id of each object for which it does not hold, and what is wrong. */
   violations: string;
-  /** Violations are among what `examines` counts: none are looked for where that is nothing. */
-  isOfExamined?: true;
+  /** Every violation is one of the objects that `examines` counts, so a count of 0 needs no search. */
+  violatesOnlyExamined?: true;
 }
 
 export interface Violation {

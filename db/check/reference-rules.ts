@@ -254,7 +254,7 @@ function referenceRule({ table, column, target, where }: Reference): InvariantRu
     id: 'I14',
     rule: `${table}.${column}${kind} names a ${target} of its own tenant and environment`,
     examines: `select count(*) from ${table} t where ${applies}`,
-    isOfExamined: true,
+    violatesOnlyExamined: true,
     violations: `
       select t.${column} as object, case when o.id is null then 'no such ${target}, but ${table}.${column} names it'
         else format('${table} of tenant %s, environment %s names a ${target} of %s, %s', t.tenant_id, t.environment_id, o.tenant_id,
@@ -281,7 +281,7 @@ export const referenceRules: readonly InvariantRule[] = [
       id: 'I14',
       rule: `the environment of a row of ${table} belongs to its tenant`,
       examines: `select count(*) from ${table}`,
-      isOfExamined: true,
+      violatesOnlyExamined: true,
       // A tenant's own settings and changes stand under the tenant's id instead of an environment's.
       violations: `
         select t.environment_id as object, format('${table} has it with tenant %s, of which it is not', t.tenant_id) as problem

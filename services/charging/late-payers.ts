@@ -19,14 +19,14 @@ export async function refreshLatePayers(sql: Sql, scope: Scope): Promise<string[
     [scope.environmentId],
   );
   const ids = rows.map(({ id }) => id);
-  // Steps lock parents before their children, this goes by id: for one that waits for it, it gives its locks back.
+  // Steps lock parents before their children, this locks by id. After a deadlock the step goes on, and the locks are taken again.
   await refreshLocked(sql, scope, ids, (error) => isDeadlock(error) || isAgendaConflict(error));
   return ids;
 }
 
 /**
  * Writes the agendas of subscriptions from outside their workflows, under their locks. A workflow that writes its own at this moment is
- * waited for, and what it wrote is read again; the locks are taken anew after each error that `isPassing`.
+ * waited for, and what it wrote is read again. After an error that `isPassing` accepts the locks are given back and taken again.
  */
 export async function refreshLocked(
   sql: Sql,

@@ -20,10 +20,10 @@ async function latePayers(count: number): Promise<string[]> {
 }
 
 const [first, second, third] = await latePayers(3);
-// From here on whoever waits for a lock is one of the tests.
+// Without workers, only the tests below wait for locks.
 await workers.stop();
 
-/** A transaction beside the API that holds a lock. It never looks for deadlocks, so that the one it waits for is what finds them. */
+/** A transaction beside the API that holds a lock. It never checks for deadlocks, so PostgreSQL ends the transaction of the API. */
 async function holding(lock: string, values: unknown[] = []): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: base.ownerUrl });
   await client.connect();

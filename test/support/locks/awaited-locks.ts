@@ -4,7 +4,7 @@ import type { TestDatabase } from '../database.ts';
 
 const waiting = `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** True once so many connections of a test's database wait for locks, of whatever role; false when they do not in 20 seconds. */
+/** True once at least `count` connections of a test's database wait for a lock; false when that takes longer than 20 seconds. */
 export async function locksAreAwaited({ ownerUrl }: Pick<TestDatabase, 'ownerUrl'>, count = 1): Promise<boolean> {
   const client = new pg.Client({ connectionString: ownerUrl });
   await client.connect();
