@@ -3,6 +3,9 @@ import { defineConfig } from 'vitest/config';
 
 const servers = 'test/support/global-setup.ts';
 
+/** Patience of a test that waits for what workers or servers do, on a machine that does other things at once. */
+const patience = { poll: { timeout: 20_000 } };
+
 /** Kinds of tests (design: quality.md). Only integration and conformance start servers, once a run for both. */
 export default defineConfig({
   test: {
@@ -25,6 +28,7 @@ export default defineConfig({
           include: ['test/integration/**/*.test.ts'],
           globalSetup: servers,
           pool: 'forks',
+          expect: patience,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -35,6 +39,7 @@ export default defineConfig({
           include: ['test/conformance/**/*.test.ts'],
           globalSetup: servers,
           pool: 'forks',
+          expect: patience,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },
