@@ -21,6 +21,11 @@ export interface TestTemporal {
 /** Workers may be started inside a test, where no hook can be registered: they stop with the file's connection. */
 const onceAtTheEnd: (() => Promise<void>)[] = [];
 
+/** Has workers stop before the file's connection ends, also where they were started inside a test. */
+export function stopWithConnection(stop: () => Promise<void>): void {
+  onceAtTheEnd.push(stop);
+}
+
 /** Call it at the top of a test file; the first file that does so starts the server. */
 export async function testTemporal(): Promise<TestTemporal> {
   const address = await ask('/temporal');
@@ -84,7 +89,7 @@ export async function startWorker(
     })();
     return stopping;
   };
-  onceAtTheEnd.push(stop);
+  stopWithConnection(stop);
   // A worker that fails by itself is an error of the file, not of nothing.
   running.catch((error: unknown) => console.error('the worker of this test file failed', error));
   return { stop };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { NativeConnection } from '@temporalio/worker';
-import { afterAll, onTestFinished } from 'vitest';
+import { afterAll, TestRunner } from 'vitest';
 import type { WebhookDependencies } from '../../activities/event/webhook/shard.ts';
 import type { PaymentPages } from '../../activities/invoice/payer-page.ts';
 import { createWorkers } from '../../activities/workers.ts';
@@ -11,7 +11,7 @@ import type { TestDatabase } from './database.ts';
 import { testPortal } from './portal.ts';
 import { keptWorkflowThread } from './runtime.ts';
 import { testSecretKeys } from './secret-keys.ts';
-import { type TestTemporal, workflowBundle } from './temporal.ts';
+import { stopWithConnection, type TestTemporal, workflowBundle } from './temporal.ts';
 
 const testPages: PaymentPages = { signingKeys: testPortal.portalSigningKeys, url: 'http://localhost:80' };
 
@@ -71,11 +71,8 @@ export async function startWorkers(
   return { stop: stopOnce, isRunning: () => stopped === null };
 }
 
-/** While a file loads, hooks can be added; workers started inside a test are stopped by the test's own end. */
+/** Hooks of a file can be added while it loads; one that is added inside a test is never called. */
 function atEnd(stop: () => Promise<void>): void {
-  try {
-    afterAll(stop);
-  } catch {
-    onTestFinished(stop);
-  }
+  if (TestRunner.getCurrentTest()) stopWithConnection(stop);
+  else afterAll(stop);
 }
