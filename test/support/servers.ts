@@ -32,7 +32,8 @@ const fastSettings = {
   synchronous_commit: 'off',
   wal_level: 'minimal',
   max_wal_senders: '0',
-  autovacuum_naptime: '10min',
+  // Statistics that come in the middle of a test would change the plans that it measures.
+  autovacuum: 'off',
   // The log lies in memory too.
   max_wal_size: '256MB',
   // A file asks each statement a few times on new connections: planned for its values each time, it took longer to plan than to run.
