@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 
 const servers = 'test/support/global-setup.ts';
 
-/** Patience of a test that waits for what workers or servers do, on a machine that does other things at once. */
+/** Time that a poll waits for workers and servers by default. The second that vitest gives is too short on a busy machine. */
 const patience = { poll: { timeout: 20_000 } };
 
 /** Kinds of tests (design: quality.md). Only integration and conformance start servers, once a run for both. */

@@ -18,10 +18,10 @@ export interface TestTemporal {
   namespace: string;
 }
 
-/** Workers may be started inside a test, where no hook can be registered: they stop with the file's connection. */
+/** Stops of workers, called before the file's connection closes. Inside a test no hook could be registered for them. */
 const onceAtTheEnd: (() => Promise<void>)[] = [];
 
-/** Has workers stop before the file's connection ends, also where they were started inside a test. */
+/** Registers the stop of workers, also from inside a test: it is called before the file's connection closes. */
 export function stopWithConnection(stop: () => Promise<void>): void {
   onceAtTheEnd.push(stop);
 }

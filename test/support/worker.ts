@@ -71,7 +71,7 @@ export async function startWorkers(
   return { stop: stopOnce, isRunning: () => stopped === null };
 }
 
-/** Hooks of a file can be added while it loads; one that is added inside a test is never called. */
+/** A hook that is registered while a file loads is called at its end; vitest never calls one registered inside a test. */
 function atEnd(stop: () => Promise<void>): void {
   if (TestRunner.getCurrentTest()) stopWithConnection(stop);
   else afterAll(stop);

@@ -182,7 +182,7 @@ test.each([
     await first.stop();
     const second = await work();
     await emit([one, two]);
-    // The first worker may have been stopped before it heard that the event was received, which is sent again then.
+    // Where the first worker was stopped before it read the answer, the second sends that event again.
     await until(() => firstReceipts(beside.received).length).toBe(3);
     expect(to.received.map(({ object, sequence }) => [object, sequence])).toEqual([[one, 1]]);
     const [pause] = await pauseOf(id);

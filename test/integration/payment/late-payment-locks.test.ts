@@ -1,8 +1,8 @@
-import pg from 'pg';
 import { expect, test } from 'vitest';
 import { sandboxCardNumber } from '../../../integrations/sandbox-gateway/card.ts';
 import { clockedCustomer, monthlyPlan, subscribe, testPlatform } from '../../support/billing.ts';
 import { locksAreAwaited } from '../../support/locks/awaited-locks.ts';
+import { holdLock } from '../../support/locks/held-lock.ts';
 
 const { api, base, workers } = await testPlatform();
 const plan = await monthlyPlan(api);
@@ -23,16 +23,6 @@ const [first, second, third] = await latePayers(3);
 // Without workers, only the tests below wait for locks.
 await workers.stop();
 
-/** A transaction beside the API that holds a lock. It never checks for deadlocks, so PostgreSQL ends the transaction of the API. */
-async function holding(lock: string, values: unknown[] = []): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: base.ownerUrl });
-  await client.connect();
-  await client.query(`set deadlock_timeout = '1h'`);
-  await client.query('begin');
-  await client.query(lock, values);
-  return client;
-}
-
 const key = { 'idempotency-key': 'after-the-last-attempt' };
 const subscriptionLock = 'select from subscription where id = $1 for update';
 
@@ -44,8 +34,8 @@ const afterLastAttempt = async () =>
     .after_last_attempt;
 
 test('a change of the settings and a step that lock subscriptions in another order both go on', async () => {
-  const step = await holding(subscriptionLock, [third]);
-  const other = await holding(subscriptionLock, [second]);
+  const step = await holdLock(base, subscriptionLock, [third]);
+  const other = await holdLock(base, subscriptionLock, [second]);
   try {
     const changing = setAfterLastAttempt('pause');
     // It has locked the first and waits for the second.
@@ -64,8 +54,8 @@ test('a change of the settings and a step that lock subscriptions in another ord
 
 test('a change that PostgreSQL undid for another one is answered 503, and takes effect when it is sent again', async () => {
   // The answer to a request with a key is kept after all else.
-  const step = await holding('lock table idempotent_request in share mode');
-  const other = await holding(subscriptionLock, [second]);
+  const step = await holdLock(base, 'lock table idempotent_request in share mode');
+  const other = await holdLock(base, subscriptionLock, [second]);
   try {
     const changing = setAfterLastAttempt('cancel', key);
     expect(await locksAreAwaited(base)).toBe(true);
